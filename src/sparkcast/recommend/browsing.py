@@ -32,9 +32,7 @@ class Browsed:
     value: float  # of the objective, or its median
     low: float  # 90 % of its runs fall between these; both its value where it is a setting
     high: float
-    quality: float | None
-    quality_low: float
-    quality_high: float
+    quality: tuple[float, float, float] | None  # median, and where 90 % of the runs fall
     runs: int  # that were made of it
 
 
@@ -81,7 +79,9 @@ def browse(recommender: Recommender, question: Question, *, most: int = 200) -> 
         int((n_runs[order] > 0).sum()),
         np.array([means.ties(row, rows, is_more=more) for row in rows.tolist()]),
         np.array([means.ties(row, rows, is_more=more, doubt=DOUBT) for row in rows.tolist()]),
-        np.array([spending.ties(row, rows, is_more=False) for row in rows.tolist()]) if spending else np.zeros((0, 0), bool),
+        np.array([spending.ties(row, rows, is_more=False) for row in rows.tolist()])
+        if spending
+        else np.zeros((0, 0), bool),
         None if spending is None else spending.center[rows],
         words,
         is_joint=asked.is_joint,
@@ -110,8 +110,11 @@ def _some(order: Ints, times: Floats, costs: Floats | None, most: int) -> Ints:
             wanted |= set(np.flatnonzero(needed < np.minimum.accumulate(np.r_[np.inf, needed[:-1]])).tolist())
     first = sorted(wanted)[:most]
     others = np.setdiff1d(np.arange(len(order)), first)
-    some = np.unique(np.linspace(0, len(others) - 1, most - len(first)).round().astype(int)) if most > len(first) else []
-    return order[np.sort(np.r_[np.array(first, dtype=int), others[some]])]
+    some = (
+        np.unique(np.linspace(0, len(others) - 1, most - len(first)).round().astype(int)) if most > len(first) else []
+    )
+    found: Ints = order[np.sort(np.r_[np.array(first, dtype=int), others[some]])]
+    return found
 
 
 def _browsed(asked: Asked, rows: Ints, times: Floats, costs: Floats | None, n_runs: Ints) -> Sequence[Browsed]:
@@ -129,8 +132,8 @@ def _browsed(asked: Asked, rows: Ints, times: Floats, costs: Floats | None, n_ru
             float(values[at]),
             float(low[at]),
             float(high[at]),
-            *((None, 0.0, 0.0) if good is None else (float(good[0][at]), float(good[1][at]), float(good[2][at]))),
-            runs=int(n_runs[row]),
+            None if good is None else (float(good[0][at]), float(good[1][at]), float(good[2][at])),
+            int(n_runs[row]),
         )
         for at, (row, configuration) in enumerate(zip(rows.tolist(), settings, strict=True))
     ]
@@ -139,4 +142,3 @@ def _browsed(asked: Asked, rows: Ints, times: Floats, costs: Floats | None, n_ru
 def _ends(asked: Asked, response: str, rows: Ints) -> tuple[Floats, Floats]:
     low, high = asked.tables[response].interval(0.9)
     return low[rows], high[rows]
-

@@ -1,7 +1,7 @@
-"""Same mark, same meaning: how an interval, a limit, a measured run, a change and an alarm are drawn, in every picture.
+"""Same mark, same meaning: how an interval, a limit, a measured run, a change and an alarm are drawn, wherever.
 
-Pictures of lists and of sliders are drawn here as SVG: a thousand of them take as long as one of Vega-Lite's, and a page
-can move what is in them. Places are pixels, or percents of the picture's width. Colors are those of `tokens.css`.
+Pictures of lists and of sliders are drawn here as SVG: a thousand of them take as long as one of Vega-Lite's, and a
+page can move what is in them. Places are pixels, or percents of the picture's width. Colors are those of `tokens.css`.
 """
 
 import re
@@ -122,9 +122,9 @@ def limit_across(y: Place, left: Place, right: Place) -> Markup:
 
 def change_point(x: float, top: float, bottom: float, size: float = 5) -> Markup:
     """Since when it is different: a rule with a diamond."""
-    return Markup('<path class="m-change" d="M{} {}V{}"/><path class="m-diamond" d="M{} {}l{s} {s}-{s} {s}-{s}-{s}Z"/>').format(
-        place(x), place(top), place(bottom), place(x), place(top - size), s=f"{size:g}"
-    )
+    rule = Markup('<path class="m-change" d="M{} {}V{}"/>').format(place(x), place(top), place(bottom))
+    diamond = Markup('<path class="m-diamond" d="M{} {}l{s} {s}-{s} {s}-{s}-{s}Z"/>')
+    return rule + diamond.format(place(x), place(top - size), s=f"{size:g}")
 
 
 def band(places: Sequence[tuple[float, float, float]]) -> Markup:

@@ -1,5 +1,7 @@
 """The pages: what the API answers, for people. The server renders; the scripts only make it quicker."""
 
+from fastapi import APIRouter, FastAPI
+
 from sparkcast.serve.pages._errors import mount_errors
 from sparkcast.serve.pages._site import STATIC, mount_files
 from sparkcast.serve.pages.capacity import capacity_pages
@@ -7,8 +9,6 @@ from sparkcast.serve.pages.home import home_pages
 from sparkcast.serve.pages.logs import log_pages
 from sparkcast.serve.pages.run import run_pages
 from sparkcast.serve.pages.studies import study_pages
-
-from fastapi import APIRouter, FastAPI
 
 __all__ = ["STATIC", "mount", "router"]
 

@@ -6,18 +6,17 @@ from dataclasses import replace
 
 from fastapi import Request
 
+from sparkcast.api import Present
+from sparkcast.api.advisor import Advisor
 from sparkcast.data.sources import Data
 from sparkcast.learned.knowledge import Knowledge
 from sparkcast.recommend import Recommendation
-from sparkcast.recommend.advise import Choices, Situation, advise, pool_of
 from sparkcast.recommend.browsing import CandidateTable, browse
 from sparkcast.recommend.choose import Recommender
-from sparkcast.recommend.launch import launch_of_study
 from sparkcast.recommend.question import Question
-from sparkcast.runs.environment import here
+from sparkcast.serve.learning import Learned
 from sparkcast.serve.pages._query import RunQuery
-from sparkcast.serve.pages._site import service_of
-from sparkcast.serve.state import Learned
+from sparkcast.serve.pages._site import asking_of
 from sparkcast.study import Level, Role, same_level
 from sparkcast.study.setting import SIZES
 from sparkcast.units import as_number
@@ -33,15 +32,18 @@ class RunAdviser:
         self.known: Knowledge = learned.knowledge
         self.data: Data = learned.data
         self.lock = threading.RLock()
-        self._recommenders: dict[bool, Recommender] = {}
+        self._advisors: dict[bool, Advisor] = {False: learned.advisor}
         self._tables: dict[object, CandidateTable] = {}
 
+    def advisor(self, is_far_allowed: bool) -> Advisor:
+        if is_far_allowed not in self._advisors:
+            learned = self.learned
+            made = Advisor.of(learned.data, learned.model, known=learned.knowledge, extrapolate=is_far_allowed)
+            self._advisors[is_far_allowed] = made
+        return self._advisors[is_far_allowed]
+
     def recommender(self, is_far_allowed: bool) -> Recommender:
-        if is_far_allowed not in self._recommenders:
-            pool = pool_of(self.known, Choices())
-            price = self.known.about.price
-            self._recommenders[is_far_allowed] = Recommender(self.known, pool, price=price, extrapolate=is_far_allowed)
-        return self._recommenders[is_far_allowed]
+        return self.advisor(is_far_allowed).recommender
 
     def question(self, query: RunQuery) -> Question:
         """What is asked, with the objective said: it must not change when a limit is taken away."""
@@ -83,15 +85,8 @@ class RunAdviser:
 
     def recommend(self, query: RunQuery) -> Recommendation:
         """As `api.recommend` does."""
-        recommender = self.recommender(query.is_far_allowed)
         asked = replace(self.question(query), fix=query.hold, most=2)
-        present = Situation(query.running, (), here(self.known.about.fingerprints), None)
-        found = advise(recommender, self.known, asked, present)
-        study = self.data.study
-        if study is None or not study.workload:
-            return found
-        settings = self.known.about.fixed | found.chosen.configuration
-        return replace(found, launch=launch_of_study(study, settings, recommender.spark))
+        return self.advisor(query.is_far_allowed).recommend(asked, Present(jobs_running=query.running))
 
     # ------------------------------------------------------------ what may be asked
 
@@ -119,11 +114,11 @@ class RunAdviser:
 
 
 def adviser_of(request: Request, name: str) -> RunAdviser:
-    """Raises UnknownNameError for what is not there, NotEnoughDataError for what has no runs."""
+    """Raises UnknownNameError for what is not there or not theirs, NotEnoughDataError for what has no runs."""
     state = request.app.state
     if not hasattr(state, "advisers"):
         state.advisers = {}
-    learned = service_of(request).learned(name)
+    learned = asking_of(request).learned(name)
     known = state.advisers.get(name)
     if known is None or known.learned.digest != learned.digest:
         state.advisers[name] = known = RunAdviser(learned)

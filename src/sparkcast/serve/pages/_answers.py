@@ -135,7 +135,7 @@ def _ninety(response: Response, one: Browsed, table: CandidateTable) -> tuple[fl
     if response.kind is Kind.MONEY and one.money is not None:
         return (*ends(one.money), 0.9)
     if response.name == table.vocabulary.quality and one.quality is not None:
-        return one.quality_low, one.quality_high, 0.9
+        return one.quality[1], one.quality[2], 0.9
     return None
 
 
@@ -159,9 +159,7 @@ def _allowed(found: Recommendation, at: int, query: RunQuery) -> AllowedChange |
 def _change(response: Response, needed: float, query: RunQuery) -> AllowedChange | None:
     if response.kind is Kind.TIME:
         seconds = _up(response.seconds(needed))
-        return AllowedChange(
-            f"Allow {words.duration(seconds)}", query.address(within_s=seconds, is_limited=True)
-        )
+        return AllowedChange(f"Allow {words.duration(seconds)}", query.address(within_s=seconds, is_limited=True))
     if response.kind is Kind.MONEY:
         amount = _up(needed)
         return AllowedChange(f"Allow {words.value(response, amount)}", query.address(budget=amount))
@@ -232,9 +230,7 @@ def _refused(error: InfeasibleError, query: RunQuery, table: CandidateTable | No
     )
 
 
-def _nearest(
-    error: InfeasibleError, query: RunQuery, table: CandidateTable
-) -> tuple[Browsed, AllowedChange | None]:
+def _nearest(error: InfeasibleError, query: RunQuery, table: CandidateTable) -> tuple[Browsed, AllowedChange | None]:
     """With one limit relaxed; where that is not enough, with both."""
     relaxed = [one for one in error.nearest if isinstance(one, Relaxed)]
     found = []
@@ -260,7 +256,8 @@ def _nearest(
 
     nearest = min(table.rows, key=gap)
     within, budget = needed(nearest)
-    labels, changes = [], {}
+    labels: list[str] = []
+    changes: dict[str, object] = {}
     if query.within_s is not None and within > query.within_s:
         changes |= {"within_s": _up(within), "is_limited": True}
         labels.append(words.duration(_up(within)))
@@ -301,16 +298,15 @@ def _deciding_run(query: RunQuery, table: CandidateTable) -> tuple[str, ...]:
     if best is None or chance(best) < _WORTH_A_RUN:
         return ()
     named = words.settings(best.configuration, table.vocabulary)
-    return (f"A run with {named} would tell: it was never made, and {words.in_hundred(chance(best))} may keep the limits.",)
+    share = words.in_hundred(chance(best))
+    return (f"A run with {named} would tell: it was never made, and {share} may keep the limits.",)
 
 
 def _unknown(error: NotEnoughDataError, query: RunQuery) -> RunAnswer:
     told = failure_of(error)
     problem, hint = _sentence(told.problem), _sentence(told.hint)
-    far = [] if query.is_far_allowed else [AllowedChange("Answer anyway, with wide intervals", query.address(is_far_allowed=True))]
-    return RunAnswer(
-        "unknown", "Not known.", problem, changes=tuple((hint, one) for one in far) or ((hint, None),)
-    )
+    far = AllowedChange("Answer anyway, with wide intervals", query.address(is_far_allowed=True))
+    return RunAnswer("unknown", "Not known.", problem, changes=((hint, None if query.is_far_allowed else far),))
 
 
 def _sentence(text: str) -> str:

@@ -12,7 +12,12 @@ from sparkcast.errors import SparkcastError
 from sparkcast.serve.pages._site import show
 from sparkcast.wire.failures import failure_of
 
-_TITLES = {404: "There is no such page.", 409: "Not known yet.", 413: "This file is too large.", 422: "This cannot be answered."}
+_TITLES = {
+    404: "There is no such page.",
+    409: "Not known yet.",
+    413: "This file is too large.",
+    422: "This cannot be answered.",
+}
 
 
 class PageRoute(APIRoute):
@@ -58,12 +63,13 @@ def mount_errors(app: FastAPI) -> None:
     """A page for whoever follows a broken link; programs get what the API sends."""
 
     async def missing(request: Request, error: Exception) -> Response:
-        handlers = app.exception_handlers
-        other = handlers.get(HTTPException) or handlers.get(_base())
+        other = app.exception_handlers.get(HTTPException) or app.exception_handlers.get(_base())
         is_for_people = "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/v1")
         if is_for_people:
             return failed(request, 404, "", "")
-        return await other(request, error)  # type: ignore[operator,misc]
+        assert other is not None
+        answer: Response = await other(request, error)  # type: ignore[misc]
+        return answer
 
     app.add_exception_handler(404, missing)
 

@@ -109,7 +109,7 @@ def chart_of(table: CandidateTable, query: RunQuery, answer: Configuration | Non
                 label in query.pinned,
                 "" if query.within_s is None else words.short_chance(chance_below(one.time_s, query.within_s)),
                 "" if one.money is None else words.value(money, quantile(one.money, 0.5)),
-                "" if one.quality is None else words.value(table.vocabulary.response(quality or ""), one.quality),
+                "" if one.quality is None else words.value(table.vocabulary.response(quality or ""), one.quality[0]),
                 _drawn(one, across, query),
                 one,
             )
@@ -263,5 +263,5 @@ def expected(one: Browsed, table: CandidateTable) -> str:
     if one.quality is not None and vocabulary.quality is not None:
         response = vocabulary.response(vocabulary.quality)
         name = words.noun(response)
-        parts.append(f"{'an' if name[0] in 'aeiou' else 'a'} {name} of {words.value(response, one.quality)}")
+        parts.append(f"{'an' if name[0] in 'aeiou' else 'a'} {name} of {words.value(response, one.quality[0])}")
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +17,10 @@ from markupsafe import Markup
 from sparkcast import __version__
 from sparkcast.errors import StudyError
 from sparkcast.report.page import environment, inline_svg
+from sparkcast.serve.access import LOCAL
 from sparkcast.serve.pages import _words as words
 from sparkcast.serve.state import ServiceState
+from sparkcast.serve.v1.common import Asking
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -56,13 +58,19 @@ def service_of(request: Request) -> ServiceState:
     return state
 
 
-def navigation(state: ServiceState) -> tuple[NavigationLink, ...]:
+def asking_of(request: Request) -> Asking:
+    """Who asks; they see what is theirs and nobody else's."""
+    app = request.app.state
+    return Asking(app.service, app.access, app.work, getattr(request.state, "principal", LOCAL), request)
+
+
+def navigation(ask: Asking) -> tuple[NavigationLink, ...]:
     """What there is to see; what is not there is left out."""
     from sparkcast.serve.pages._jobs import has_jobs
 
-    asks = bool(state.names())
+    asks = bool(ask.names())
     links = (
-        (has_jobs(state), NavigationLink("jobs", "/", "Jobs")),
+        (has_jobs(ask.state), NavigationLink("jobs", "/", "Jobs")),
         (asks, NavigationLink("run", "/run", "What should I run?")),
         (asks, NavigationLink("studies", "/studies", "Studies")),
         (True, NavigationLink("logs", "/logs", "Profile a log")),
@@ -71,10 +79,12 @@ def navigation(state: ServiceState) -> tuple[NavigationLink, ...]:
     return tuple(link for is_there, link in links if is_there)
 
 
-def show(request: Request, template: str, values: Mapping[str, object], *, here: str = "", status: int = 200) -> Response:
+def show(
+    request: Request, template: str, values: Mapping[str, object], *, here: str = "", status: int = 200
+) -> Response:
     """A whole page."""
     try:
-        links = navigation(service_of(request))
+        links = navigation(asking_of(request))
     except Exception:  # the page about an error must come, whatever is broken
         links = ()
     shown = {"navigation": links, "here": here, "path": request.url.path, **values}
@@ -132,12 +142,12 @@ def asset(name: str) -> str:
     return f"/static/{_digest(name)}/{name}"
 
 
-@lru_cache(maxsize=None)
+@cache
 def _digest(name: str) -> str:
     return sha256(_content(name)).hexdigest()[:12]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _content(name: str) -> bytes:
     from sparkcast.report.marks import marks_style
 

@@ -161,8 +161,8 @@ def nice(wanted: float) -> float:
     """
     if not wanted > 0:
         return 1.0
-    exponent = floor(log10(wanted))
-    return next(float(f"{digit}e{exponent}") for digit in (1, 2, 5, 10) if digit * 10.0**exponent >= wanted * (1 - 1e-9))
+    exponent, least = floor(log10(wanted)), wanted * (1 - 1e-9)
+    return next(float(f"{digit}e{exponent}") for digit in (1, 2, 5, 10) if digit * 10.0**exponent >= least)
 
 
 def _steps(low: float, high: float, step: float) -> list[float]:

@@ -3,7 +3,7 @@
 import asyncio
 import re
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from sparkcast.errors import NotEnoughDataError, SparkcastError, StudyError
+from sparkcast.errors import SparkcastError, StudyError
 from sparkcast.eventlogs import LogLimits, find_logs, read_log
 from sparkcast.facts import facts_of
 from sparkcast.profile import Profile, profile_facts
@@ -49,7 +49,9 @@ class LogStory:
 def log_form(request: Request) -> Response:
     token = form_token(request)
     most = service_of(request).settings.max_body_bytes
-    return keep_form_token(request, show(request, "logs.html.jinja", {"token": token, "most": most}, here="logs"), token)
+    return keep_form_token(
+        request, show(request, "logs.html.jinja", {"token": token, "most": most}, here="logs"), token
+    )
 
 
 @log_pages.post("/logs")
@@ -76,7 +78,7 @@ async def log_sent(request: Request) -> Response:
     return keep_form_token(request, show(request, "log.html.jinja", values, here="logs"), token)
 
 
-async def _counted(request: Request, most: int) -> AsyncIterator[bytes]:
+async def _counted(request: Request, most: int) -> AsyncGenerator[bytes, None]:
     size = 0
     async for chunk in request.stream():
         size += len(chunk)
@@ -119,11 +121,12 @@ def _read(file: Path, name: str, price: Price | None, most: int) -> LogStory:
     log = read_log(found[0], LogLimits(max_log_bytes=most))
     facts = facts_of(log)
     profile = profile_facts(log, facts)
-    whatif, drawn, problem = None, (), ""
+    whatif, problem = None, ""
+    drawn: tuple[Figure, ...] = ()
     try:
         source = recorded(log, facts)
         whatif = what_if([source], WhatIfQuestion(price=price))
         drawn = tuple(replay_figures(whatif, source))
-    except (NotEnoughDataError, StudyError, SparkcastError) as error:
+    except SparkcastError as error:
         problem = error.problem
     return LogStory(name, profile, tuple(application_figures(log, facts)), whatif, drawn[:1], problem)

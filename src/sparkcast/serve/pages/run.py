@@ -14,7 +14,7 @@ from sparkcast.serve.pages._controls import held_of, objectives_of, sliders_of, 
 from sparkcast.serve.pages._errors import PageRoute
 from sparkcast.serve.pages._options import OptionsChart, chart_of, for_script
 from sparkcast.serve.pages._query import RunQuery
-from sparkcast.serve.pages._site import HEADERS, service_of, show, templates
+from sparkcast.serve.pages._site import HEADERS, asking_of, show, templates
 
 run_pages = APIRouter(route_class=PageRoute)
 
@@ -39,7 +39,7 @@ class RunView:
 
 @run_pages.get("/run")
 def run_page(request: Request) -> Response:
-    names = service_of(request).names()
+    names = asking_of(request).names()
     if not names:
         return RedirectResponse("/", 303)
     query = RunQuery.of(request.query_params.multi_items())

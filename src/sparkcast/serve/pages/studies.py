@@ -22,14 +22,13 @@ from sparkcast.report.figures import (
     recommendation_figures,
     run_figures,
 )
-from sparkcast.serve.catalog import CatalogEntry
 from sparkcast.serve.pages import _words as words
 from sparkcast.serve.pages._adviser import adviser_of
 from sparkcast.serve.pages._errors import PageRoute
 from sparkcast.serve.pages._progress import StudyProgress, progress_of
 from sparkcast.serve.pages._query import RunQuery
-from sparkcast.serve.pages._site import HEADERS, drawn_for, service_of, show, templates
-from sparkcast.serve.state import ServiceState
+from sparkcast.serve.pages._site import HEADERS, asking_of, drawn_for, show, templates
+from sparkcast.serve.v1.common import Asking
 from sparkcast.study import Response as Measure
 from sparkcast.validate import Validation
 
@@ -46,7 +45,7 @@ class StudyLine:
     """A study in the list."""
 
     name: str
-    runs: int
+    runs: int | None  # None: not read yet
     varied: tuple[str, ...]
     progress: StudyProgress | None
     problem: str = ""
@@ -71,41 +70,43 @@ PARTS = (
 
 @study_pages.get("/studies")
 def study_list(request: Request) -> Response:
-    state = service_of(request)
-    lines = [_line(state, name, entry) for name, entry in state.catalog.entries().items()]
+    ask = asking_of(request)
+    lines = [_line(ask, name) for name in ask.names()]
     return show(request, "studies.html.jinja", {"lines": lines}, here="studies")
 
 
-def _line(state: ServiceState, name: str, entry: CatalogEntry) -> StudyLine:
+def _line(ask: Asking, name: str) -> StudyLine:
+    """Without learning anything: a list of many studies must not wait for models."""
+    entry = ask.entry(name)
+    known = ask.state.ready(name)
+    factors = tuple(factor.name for factor in entry.study.factors) if entry.study else ()
     try:
-        progress = progress_of(state, entry)
-        data = fresh_data(state, name, progress)
-        return StudyLine(name, len(data.dataset.observations), data.dataset.factors, progress)
-    except NotEnoughDataError:
-        varied = tuple(factor.name for factor in entry.study.factors) if entry.study else ()
-        return StudyLine(name, 0, varied, progress_of(state, entry))
+        progress = progress_of(ask.state, entry)
+        if known is None:
+            return StudyLine(name, progress.done if progress else None, factors, progress)
+        return StudyLine(name, len(known.data.dataset.observations), known.data.dataset.factors, progress)
     except SparkcastError as error:
-        return StudyLine(name, 0, (), None, error.problem)
+        return StudyLine(name, None, factors, None, error.problem)
 
 
-def fresh_data(state: ServiceState, name: str, progress: StudyProgress | None) -> Data:
-    """The runs; read again while a study runs."""
-    known = state.learned(name)
+def fresh_data(ask: Asking, name: str, progress: StudyProgress | None) -> Data:
+    """The runs as they are now, also while a model is learned from them."""
+    known = ask.learned(name)
     if progress is not None and progress.done > len(known.data.dataset.observations):
-        known = state.refresh(name)
+        return known.entry.load()
     return known.data
 
 
 @study_pages.get("/studies/{name}")
 def study_page(request: Request, name: str) -> Response:
-    state = service_of(request)
-    entry = state.catalog.entry(name)
-    progress = progress_of(state, entry)
+    ask = asking_of(request)
+    entry = ask.entry(name)
+    progress = progress_of(ask.state, entry)
     try:
-        data = fresh_data(state, name, progress)
+        data = fresh_data(ask, name, progress)
     except NotEnoughDataError as error:
-        values = {"entry": entry, "progress": progress, "error": error, "data": None, "runs": (), "parts": ()}
-        return show(request, "study.html.jinja", values, here="studies")
+        nothing = {"entry": entry, "progress": progress, "error": error, "data": None}
+        return show(request, "study.html.jinja", nothing, here="studies")
     runs = runs_of(data)
     values = {
         "entry": entry,
@@ -135,7 +136,7 @@ def runs_of(data: Data) -> tuple[PlannedRun, ...]:
 def study_csv(request: Request, name: str) -> Response:
     from sparkcast.study.spreadsheet import escaped
 
-    frame = service_of(request).learned(name).data.frame()
+    frame = asking_of(request).learned(name).data.frame()
     text = frame.map(lambda cell: escaped(cell) if isinstance(cell, str) else cell).to_csv(index=False)
     told = {**HEADERS, "Content-Disposition": 'attachment; filename="runs.csv"'}
     return Response(text, media_type="text/csv; charset=utf-8", headers=told)
@@ -147,8 +148,7 @@ def study_part(request: Request, name: str, key: str, width: str = "") -> Respon
     part = next((one for one in PARTS if one.key == key), None)
     if part is None:
         raise HTTPException(404)
-    state = service_of(request)
-    learned = state.learned(name)
+    learned = asking_of(request).learned(name)
     kept = _kept(request)
     width = width if width in ("wide", "narrow") else ""
     place = (name, learned.digest, f"{key} {width}")
@@ -248,8 +248,8 @@ _MAKERS: dict[str, Callable[[Request, str, Data], str]] = {
 @study_pages.get("/studies/{name}/events")
 async def study_events(request: Request, name: str) -> Response:
     """How far it is, whenever that changes, until it no longer runs."""
-    state = service_of(request)
-    entry = await asyncio.to_thread(state.catalog.entry, name)
+    ask = asking_of(request)
+    state, entry = ask.state, await asyncio.to_thread(ask.entry, name)
 
     async def told() -> AsyncIterator[str]:
         last = ""
