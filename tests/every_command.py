@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from eventlogs_support import REAL_LOG
+from history_support import a_history, write_store
 from sparkcast import api, demo
 from sparkcast.report import CheckRun
 from sparkcast.runs.campaign import CampaignResult
@@ -51,6 +52,8 @@ limits: {trial: 5m}
 """
 HUGE = STUDY.replace("executors: [1, 2]", "executors: [1, 100000]")
 QUICK = ("--model", "ridge")
+LINE = "spark-submit --name nightly nightly.py"
+NIGHTLY = ("--store", "fleet.results", LINE)
 SHORT = ("--jobs", "1000", "--replications", "2")
 
 # Each command with arguments with which it succeeds; those of `WITHOUT_CLUSTER` are played.
@@ -61,6 +64,10 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
         ("s.yaml", "--details"),
         ("runs.csv", "--response", "accuracy"),
         ("stream.yaml", "--response", "response_p90_s"),
+    ],
+    "check": [
+        ("--within", "30m", *NIGHTLY),
+        ("--within", "30m", "--budget", "9", "--price", "core_hour=1", "--input", "100g", "--details", *NIGHTLY),
     ],
     "demo": [()],
     "design": [
@@ -135,6 +142,13 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
 # And with which it fails, by exit code.
 FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
     "analyze": [(2, ("rnus.csv",)), (2, ("runs.csv", "--response", "tims_s")), (4, ("empty.yaml",))],
+    "check": [
+        (2, NIGHTLY),
+        (2, ("--within", "soon", *NIGHTLY)),
+        (2, ("--within", "30m", "--budget", "9", *NIGHTLY)),
+        (2, ("--within", "30m", "--store", "no.results", LINE)),
+        (2, ("--within", "30m", "--store", "fleet.results", "ls -l")),
+    ],
     "demo": [(2, ("--out", "runs.csv/demo")), (2, ("--outt", "x"))],
     "design": [
         (2, ("s.yml",)),
@@ -254,6 +268,7 @@ def make(folder: Path) -> None:
         (folder / f"{name}.yaml").write_text(text)
     for name in ("in.csv", "in2.csv", "in3.results"):  # ingested once: what is told of it does not change any more
         api.ingest(folder / "pi.zstd", folder / name, processes=1)
+    write_store(folder / "fleet.results", a_history(), a_history(job="score", work_s=200.0))
     _measure(folder / "s.yaml")
     _measure(folder / "tuned.yaml", n_replicates=1)
     _measure_streams(folder / "stream.yaml")

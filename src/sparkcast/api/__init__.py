@@ -21,6 +21,7 @@ from sparkcast.api.drawing import (
     write_recommendation_figures,
     write_validation_figures,
 )
+from sparkcast.api.history import check
 from sparkcast.api.logs import (
     compare_profiles,
     ingest,
@@ -69,6 +70,7 @@ __all__ = [
     "TableOptions",
     "admit",
     "analyze",
+    "check",
     "compare_profiles",
     "dry_run",
     "export",

@@ -11,6 +11,7 @@ import typer.core
 
 from sparkcast.cli import (
     analysis,
+    gate,
     ingest,
     prediction,
     profile,
@@ -58,6 +59,7 @@ for _group in (
     ingest,
     profile,
     whatif,
+    gate,
     replicate,
     report,
     serving,

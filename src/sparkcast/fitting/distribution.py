@@ -6,11 +6,11 @@ from html import escape
 from math import inf, nextafter
 
 import numpy as np
-from scipy.special import ndtr
 
 from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
 from sparkcast.fitting.answering import AnswerTable, check_level
+from sparkcast.fitting.normal import probabilities
 
 _SHOWN = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)  # quantiles that stand for the whole
 _TAIL = 4.5  # standard deviations of a normal distribution up to which samples are drawn
@@ -75,4 +75,4 @@ class Distribution:
 
 @lru_cache(maxsize=1)
 def _knots() -> tuple[float, ...]:
-    return tuple(ndtr(np.linspace(-_TAIL, _TAIL, _KNOTS)).tolist())
+    return tuple(probabilities(np.array(np.linspace(-_TAIL, _TAIL, _KNOTS), dtype=float)).tolist())

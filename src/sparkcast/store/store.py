@@ -268,18 +268,21 @@ class Store:
         with self._transaction() as connection:
             return self._definition(connection, study) or {}
 
-    def ingested(self, study: str, *, with_records: bool = False) -> tuple[Observation, ...]:
+    def ingested(self, study: str, *, with_records: bool = False, last: int | None = None) -> tuple[Observation, ...]:
         """Ingested runs of a study, those of applications that have not ended included, in the order they began.
 
-        `with_records`: each with what its log told beside its numbers, where that was kept.
+        `with_records`: each with what its log told beside its numbers, where that was kept. `last`: only so many.
         """
         kept, records = schema.observations.c, schema.app_records.c
         query = sa.select(schema.observations).where(kept.study == study, kept.trial_id.is_(None))
+        began = sa.func.coalesce(kept.started_at, 0)
         with self._transaction() as connection:
-            rows = connection.execute(query.order_by(sa.func.coalesce(kept.started_at, 0), kept.run_id)).all()
+            rows = connection.execute(query.order_by(began.desc(), kept.run_id.desc()).limit(last)).all()[::-1]
             found: dict[str, bytes] = {}
             if with_records:
                 packed = sa.select(records.run_id, records.packed).where(records.study == study)
+                if last is not None:
+                    packed = packed.where(records.run_id.in_([row.run_id for row in rows]))
                 found = {row.run_id: row.packed for row in connection.execute(packed)}
         runs = (from_plain(Observation, _plain(row)) for row in rows)
         return tuple(

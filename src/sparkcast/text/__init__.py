@@ -12,6 +12,7 @@ _WRITERS = {
     "CampaignResult": ("running", "write"),
     "Decision": ("queueing", "write_decision"),
     "FitResult": ("prediction", "write_fit"),
+    "GateAnswer": ("gate", "write"),
     "Ingested": ("ingest", "write"),
     "LogComparison": ("profile", "write_comparison"),
     "PlanSummary": ("plans", "write"),

@@ -49,6 +49,7 @@ def documents() -> dict[str, Any]:
     from sparkcast.data.ingest import Ingested
     from sparkcast.demo import DemoResult
     from sparkcast.designs.summary import PlanSummary
+    from sparkcast.history.gate import GateAnswer
     from sparkcast.learned.predict import PredictionAt
     from sparkcast.profile import LogComparison, Profile
     from sparkcast.queues.admission import Decision
@@ -63,6 +64,7 @@ def documents() -> dict[str, Any]:
 
     return {
         "analyze": Analysis,
+        "check": GateAnswer,
         "demo": DemoResult,
         "design": PlanSummary,
         "export": Exported,

@@ -244,6 +244,11 @@ def _properties(
     return shape, varied, rest, left_out
 
 
+def shape_asked(line: SubmitLine) -> tuple[dict[str, str], bool]:
+    """Executors, cores and memory that a line asks for, and whether Spark decides how many executors there are."""
+    return _properties(line.properties, line.master)[0], _is_dynamic(line.properties)
+
+
 def _divided(shape: Mapping[str, str], all_cores: str, master: str) -> dict[str, str]:
     """Executors and cores, as far as the line says only how many cores there are in all.
 

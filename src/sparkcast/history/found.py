@@ -1,0 +1,95 @@
+"""Which job of a store a spark-submit line starts, and what it takes to answer for it: few reads of a large store."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from sparkcast.history.jobs import JobHistory, histories_of, history_of
+from sparkcast.history.learn import learn_prior
+from sparkcast.history.names import job_name
+from sparkcast.history.points import points_of
+from sparkcast.history.prior import FleetPrior
+from sparkcast.store import Store
+from sparkcast.workloads.lines import SubmitLine, program_of
+
+_MOST_RUNS = 400  # of the job: older ones say little of the next
+_OTHERS, _THEIR_RUNS = 12, 45  # jobs that say what jobs of this store are like, and runs of each
+_MOST_STUDIES = 400  # of which the command line of the last run is looked at
+
+
+@dataclass(frozen=True, slots=True)
+class FoundJob:
+    """The job that a line starts; `candidates` where it may be one of several."""
+
+    history: JobHistory | None
+    how: str = ""  # it was found
+    candidates: tuple[str, ...] = ()
+
+
+def job_of_line(line: SubmitLine, histories: Sequence[JobHistory]) -> FoundJob:
+    """The job among these that a line starts: by its name, else by its program."""
+    name = line.kept.get("name", "")
+    if name:
+        named = [one for one in histories if _base(one) in (name, job_name(name))]
+        if named:
+            return _only(named, f"by its name, {job_name(name)!r}")
+    program = program_of(line)
+    stem = PurePath(program).stem
+    named = [one for one in histories if _base(one) in (program, stem, job_name(program), job_name(stem))]
+    if named:
+        return _only(named, f"by its program, {program}")
+    return _only([one for one in histories if _starts(one, program)], f"by the program of its last run, {program}")
+
+
+def find_in_store(store: Store, line: SubmitLine, job: str | None = None) -> FoundJob:
+    """The same in a store, of which only what may be meant is read."""
+    studies = store.study_names()
+    if job is not None:
+        names = [one for one in studies if job in (one, job_name(one)) or job_name(job) == job_name(one)]
+        histories = _read(store, names or studies)
+        return FoundJob(history_of(histories, job), "as it was named")
+    name, program = line.kept.get("name", ""), program_of(line)
+    wanted = {*(job_name(one) for one in (name, program, PurePath(program).stem) if one)}
+    likely = [one for one in studies if job_name(one) in wanted]
+    if likely:
+        found = job_of_line(line, _read(store, likely))
+        if found.history is not None or found.candidates:
+            return found
+    last = [run for one in studies[:_MOST_STUDIES] for run in store.ingested(one, with_records=True, last=1)]
+    alike = job_of_line(line, histories_of(last))
+    names = [alike.history.name] if alike.history else list(alike.candidates)
+    if not names:
+        return alike
+    read = _read(store, [one for one in studies if job_name(one) in {job_name(name) for name in names}])
+    return job_of_line(line, read)
+
+
+def prior_of_store(store: Store, *, besides: JobHistory | None = None) -> FleetPrior:
+    """What the jobs of a store have in common, from some of them."""
+    studies = store.study_names()
+    step = max(1, len(studies) // _OTHERS)
+    runs = [run for one in studies[::step][:_OTHERS] for run in store.ingested(one, last=_THEIR_RUNS)]
+    own = {run.run_id for run in besides.runs} if besides is not None else set()
+    histories = histories_of(run for run in runs if run.run_id not in own)
+    return learn_prior(points_of(one.runs) for one in histories)
+
+
+def _read(store: Store, studies: Sequence[str]) -> tuple[JobHistory, ...]:
+    return histories_of(run for study in studies for run in store.ingested(study, with_records=True, last=_MOST_RUNS))
+
+
+def _base(history: JobHistory) -> str:
+    """The name of the applications, without what tells jobs apart that share it."""
+    record = next((run.record for run in reversed(history.runs) if run.record is not None), None)
+    return job_name(record.name) if record is not None else history.name
+
+
+def _starts(history: JobHistory, program: str) -> bool:
+    record = next((run.record for run in reversed(history.runs) if run.record is not None), None)
+    return record is not None and program in (PurePath(word).name for word in record.command_line.split())
+
+
+def _only(found: Sequence[JobHistory], how: str) -> FoundJob:
+    if len(found) == 1:
+        return FoundJob(found[0], how)
+    return FoundJob(None, how, tuple(one.name for one in found))

@@ -1,0 +1,32 @@
+"""What other slots would have made of a run, from what is kept of its stages: for jobs that never varied them."""
+
+from math import ceil, log
+
+from sparkcast.study import AppRecord, StageRecord
+
+_EVEN = 1.3  # of the median task, up to which the longest one is like the others
+
+
+def log_ratio(record: AppRecord, slots: int, others: int) -> float | None:
+    """The logarithm of the time with `others` slots against that with `slots`; None where stages are not known."""
+    life = sum(stage.wall_s for stage in record.stages)
+    if not record.stages or record.wall_s <= 0 or slots < 1 or others < 1 or life <= 0:
+        return None
+    outside = max(record.wall_s - life, 0.0)
+    played = sum(stage.wall_s * _ratio(stage, slots, others) for stage in record.stages)
+    return log((outside + played) / (outside + life))
+
+
+def _ratio(stage: StageRecord, slots: int, others: int) -> float:
+    now, then = _alone(stage, slots), _alone(stage, others)
+    return then / now if now > 0 else 1.0
+
+
+def _alone(stage: StageRecord, slots: int) -> float:
+    """How long the tasks of a stage take on so many slots."""
+    if stage.n_tasks < 1:
+        return 0.0
+    least = max(stage.longest_task_s, stage.task_s / slots)
+    if stage.longest_task_s <= _EVEN * stage.median_task_s:
+        return max(least, ceil(stage.n_tasks / slots) * stage.median_task_s)
+    return least
