@@ -215,7 +215,7 @@ def test_a_slider_moved_with_the_keyboard_changes_answer_and_address(
     for _ in range(8):
         page.keyboard.press("ArrowLeft")
     assert page.locator("#r-within").get_attribute("aria-valuetext") != before
-    page.wait_for_function("!location.search.includes('within=30m') && !location.search.includes('within=1800s')")
+    page.wait_for_function("() => !location.search.includes('within=30m') && !location.search.includes('within=1800s')")
     asked = page.locator("#title").inner_text()
     again = watch()
     again.page.goto(page.url)  # the address asks the same
@@ -238,8 +238,8 @@ def test_the_main_path_needs_no_mouse(site: str, watch: Callable[..., Watched]) 
     assert "pin=" in page.url
     page.locator("#title").focus()
     page.keyboard.press("c")
-    page.wait_for_function("document.getElementById('said').textContent === 'Copied'")
-    assert "spark-submit" in page.evaluate("navigator.clipboard.readText()")
+    page.wait_for_function("() => document.getElementById('said').textContent === 'Copied'")
+    assert "spark.executor.instances" in page.evaluate("navigator.clipboard.readText()")
     page.keyboard.press("?")
     assert page.locator("#keys").is_visible()
     page.keyboard.press("Escape")
@@ -275,7 +275,7 @@ def test_when_the_service_is_gone_the_page_keeps_answering(site: str, watch: Cal
     before = one.page.locator("#title").inner_text()
     one.page.locator("#r-within").focus()
     one.page.keyboard.press("Home")
-    one.page.wait_for_function("document.getElementById('wait').textContent.startsWith('Not updated since')")
+    one.page.wait_for_function("() => document.getElementById('wait').textContent.startsWith('Not updated since')")
     assert one.page.locator("#title").inner_text() != before
 
 
@@ -318,12 +318,12 @@ def test_progress_of_a_running_study_is_told_as_it_happens(
     with service(file) as address:
         one = watch()
         one.page.goto(f"{address}/studies/live")
-        one.page.wait_for_function("document.getElementById('progress-text').textContent.startsWith('6 of 24')")
+        one.page.wait_for_function("() => document.getElementById('progress-text').textContent.startsWith('6 of 24')")
         study = api.load_study(file)
         trial = api.plans.make_plan(study).trials[7]
         store = open_store(results_folder(file))
         run_id, _ = store.begin_run("live", trial)
         store.finish_run("live", trial, Observation(trial.configuration, {"time_s": 9.0}, run_id=run_id))
         store.close()
-        one.page.wait_for_function("document.getElementById('progress-text').textContent.startsWith('7 of 24')")
+        one.page.wait_for_function("() => document.getElementById('progress-text').textContent.startsWith('7 of 24')")
         one.page.goto("about:blank")

@@ -231,6 +231,7 @@
         var step = slider.steps[slider.range.value][0];
         value = step === null ? "any" : name === "within" ? step + "s" : name === "confidence" || name === "budget" ? String(step) : value;
       }
+      if (name === "confidence" && value === "0.95") return;
       if (name === "running" && value === "0" && !/running=/.test(location.search)) return;
       found.append(name, value);
     });
