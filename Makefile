@@ -7,7 +7,7 @@ DEV_LOCKS = $(EXTRAS:%=requirements/%.lock)
 PYTEST = .venv/bin/python -m pytest --durations=15
 export PYTHONWARNINGS ?=
 
-.PHONY: demo test unit lint docs examples mutants clean
+.PHONY: demo test unit lint docs dist examples mutants clean
 .DELETE_ON_ERROR:
 
 demo: .venv/run.done
@@ -28,6 +28,10 @@ lint: .venv/dev.done
 docs: .venv/dev.done
 	.venv/bin/mkdocs build --strict --quiet
 
+# The source archive and the wheel, in dist/.
+dist: .venv/dev.done
+	.venv/bin/python -m build --no-isolation --outdir dist .
+
 # The papers in small, on this machine: see examples/README.md for how long it takes. Refreshes examples/*/results.
 examples: .venv/dev.done
 	.venv/bin/python examples/run_papers.py
@@ -37,7 +41,7 @@ mutants: .venv/dev.done
 	.venv/bin/python benchmarks/mutants.py
 
 clean:
-	rm -rf .venv demo site papers.results .mutants .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv demo dist site papers.results .mutants .pytest_cache .mypy_cache .ruff_cache
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -9,14 +9,18 @@ of a type on which others completed is left out.
 """
 
 import csv
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+from types import ModuleType
+
+from data_sets import cherrypick, flora
 
 from sparkcast.search.base import Evaluation
-from sparkcast.study import Configuration, Dataset, Observation, Outcome
+from sparkcast.study import Configuration, Dataset, Level, Observation, Outcome, Vocabulary
 
 LIMIT_S = 7200.0  # after which Scout stopped a run
 PRICES = {  # of an hour on demand in us-east-1, 2018, in dollars
@@ -52,6 +56,7 @@ class Table:
     clusters: tuple[Configuration, ...]
     per_second: tuple[float, ...]
     runs: tuple[Run, ...]
+    words: Vocabulary = field(default_factory=Vocabulary)
 
     def cost(self, place: int) -> float:
         return self.runs[place].took_s * self.per_second[place]
@@ -61,11 +66,19 @@ class Table:
         """Of the runs that completed."""
         return tuple(self.cost(place) for place, run in enumerate(self.runs) if run.is_ok)
 
-    def evaluation(self, place: int) -> Evaluation:
-        """What a searcher is told of a run."""
+    def time_within(self, share: float) -> float | None:
+        """What so many of the runs that completed take at most; None: all."""
+        times = sorted(run.took_s for run in self.runs if run.is_ok)
+        return None if share >= 1 else times[max(0, math.ceil(share * len(times)) - 1)]
+
+    def is_in_time(self, place: int, within_s: float | None) -> bool:
+        return self.runs[place].is_ok and self.runs[place].took_s <= (within_s or math.inf)
+
+    def evaluation(self, place: int, varied: float = 1.0) -> Evaluation:
+        """What a searcher is told of a run, that took so much longer than it was measured."""
         cluster, run = self.clusters[place], self.runs[place]
         if run.is_ok:
-            return Evaluation(cluster, self.cost(place), run.took_s, run.outcome)
+            return Evaluation(cluster, varied * self.cost(place), varied * run.took_s, run.outcome)
         return Evaluation(cluster, None, None, run.outcome, LIMIT_S if run.outcome is Outcome.TIMEOUT else None)
 
     def dataset(self) -> Dataset:
@@ -85,7 +98,35 @@ def read_tables(folder: Path) -> dict[str, tuple[Table, ...]]:
         rows = _rows(folder / "single_node.csv")
         found["machines, described"] = _machines(rows, is_described=True)
         found["machines, names only"] = _machines(rows, is_described=False)
+    for source in (flora, cherrypick):
+        found |= _described(source, folder)
     return found
+
+
+def _described(source: ModuleType, folder: Path) -> dict[str, tuple[Table, ...]]:
+    """Searches over clusters of other data sets, for each work that there is."""
+    if folder.name != source.FOLDER:
+        return {}
+    tables = []
+    for job in source.jobs(folder):
+        times: dict[tuple[Level, ...], dict[Configuration, list[float]]] = {}
+        for run in job.data.observations:
+            work = tuple(run.configuration[name] for name in job.work)
+            means = run.configuration.without(*job.work)
+            times.setdefault(work, {}).setdefault(means, []).append(run.responses[job.response])
+        for work, of_work in times.items():
+            clusters = tuple(of_work)
+            tables.append(
+                Table(
+                    name=" ".join(map(str, (job.name, *work))),
+                    family=job.name,
+                    clusters=clusters,
+                    per_second=tuple(source.per_second(cluster) for cluster in clusters),
+                    runs=tuple(Run(median(of_work[cluster])) for cluster in clusters),
+                    words=job.data.vocabulary,
+                )
+            )
+    return {source.FOLDER: tuple(tables)}
 
 
 def _rows(path: Path) -> Rows:

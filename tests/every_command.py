@@ -53,8 +53,10 @@ limits: {trial: 5m}
 HUGE = STUDY.replace("executors: [1, 2]", "executors: [1, 100000]")
 QUICK = ("--model", "ridge")
 LINE = "spark-submit --name nightly nightly.py"
-NIGHTLY = ("--store", "fleet.results", LINE)
+NIGHTLY = ("--store", "nights.results", LINE)
 SHORT = ("--jobs", "1000", "--replications", "2")
+
+STUDY_NAME = "a-study-with-a-rather-long-name"
 
 # Each command with arguments with which it succeeds; those of `WITHOUT_CLUSTER` are played.
 SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
@@ -88,6 +90,11 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
         ("pi.zstd", "--into", "in3.results"),
     ],
     "init": [("pi",), ("mnist-training",)],
+    "jobs": [
+        ("fleet.results",),
+        ("fleet.results", "--details", "--price", "core_hour=0.05"),
+        ("fleet.results", "--job", "sparkcast pi"),
+    ],
     "list": [(), ("models",), ("workloads",), ("protocols",), ("replications",)],
     "predict": [
         ("runs.csv", *QUICK, "--at", "executors=3,batch_size=128,network=vgg"),
@@ -127,10 +134,18 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
         ("s.yaml", "--dry-run"),
         ("s.yaml", "--dry-run", "--details"),
     ],
+    "store check": [("s.yaml",), ("s.results", "--details")],
+    "store copy": [("s.results", "copied.results"), ("s.yaml", "copied.sqlite", "--study", STUDY_NAME)],
+    "store migrate": [("s.results",)],
+    "store prune": [("s.results", "--older-than", "90d"), ("s.yaml", "--keep", "1")],
     "tune": [("tuned.yaml", "--searcher", "exhaustive", "--allow-changed", "--max-runs", "4")],
     "validate": [
         ("runs.csv", "--model", "ridge,linear,median,lasso,nnls", "--protocol", "kfold:3"),
         ("runs.csv", "--model", "ridge,median", "--protocol", "extrapolate:executors>4", "--details"),
+    ],
+    "watch": [
+        ("pi.zstd", "log", "--into", "fleet.results"),
+        ("pi.zstd", "--into", "fleet.results", "--once", "--details"),
     ],
     "whatif": [
         ("pi.zstd", "--executors", "1,2,8"),
@@ -147,7 +162,7 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
         (2, ("--within", "soon", *NIGHTLY)),
         (2, ("--within", "30m", "--budget", "9", *NIGHTLY)),
         (2, ("--within", "30m", "--store", "no.results", LINE)),
-        (2, ("--within", "30m", "--store", "fleet.results", "ls -l")),
+        (2, ("--within", "30m", "--store", "nights.results", "ls -l")),
     ],
     "demo": [(2, ("--out", "runs.csv/demo")), (2, ("--outt", "x"))],
     "design": [
@@ -174,6 +189,12 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
         (2, ("pi.zstd",)),
     ],
     "init": [(2, ("mnist",)), (2, ())],
+    "jobs": [
+        (4, ("nothing.results",)),
+        (2, ("fleet.results", "--job", "nightly")),
+        (2, ("fleet.results", "--rules", "runs.csv")),
+        (4, ("s.results",)),
+    ],
     "list": [(2, ("model",))],
     "predict": [
         (2, ("rnus.csv", "--at", "executors=2")),
@@ -208,8 +229,20 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
     "replicate": [(2, ("marinos",)), (2, ("marinos2020", "--part", "queue")), (2, ("marinos2020", "--data", "no"))],
     "report": [(2, ("rnus.csv",)), (2, ("runs.csv", "-o", "runs.csv")), (4, ("empty.yaml",))],
     "run": [(2, ("s.yml",)), (2, ("s.yaml", "--resum")), (3, ("huge.yaml", "--dry-run"))],
+    "store check": [(2, ()), (4, ("no.results",)), (2, ("log",))],
+    "store copy": [(2, ("s.results",)), (4, ("no.results", "new.results")), (2, ("s.results", "s.yaml"))],
+    "store migrate": [(2, ()), (4, ("no.results",))],
+    "store prune": [(2, ("s.results",)), (2, ("s.results", "--older-than", "soon")), (2, ("s.results", "--keep", "0"))],
     "tune": [(2, ("s.yml",)), (2, ("tuned.yaml", "--searcher", "gided")), (2, ("tuned.yaml", "--minimize", "tims_s"))],
     "validate": [(2, ("rnus.csv",)), (2, ("runs.csv", "--protocol", "lo")), (4, ("few.csv",)), (2, ("log",))],
+    "watch": [
+        (2, ("pi.zst", "--into", "new.results")),
+        (2, ("pi.zstd", "--into", "new.csv")),
+        (2, ("pi.zstd", "--into", "new.results", "--every", "soon")),
+        (2, ("pi.zstd", "--into", "new.results", "--every", "1s", "--once")),
+        (2, ("pi.zstd", "--into", "new.results", "--rules", "runs.csv")),
+        (2, ("pi.zstd",)),
+    ],
     "whatif": [
         (2, ("pi.zst",)),
         (2, ("log",)),
@@ -268,7 +301,8 @@ def make(folder: Path) -> None:
         (folder / f"{name}.yaml").write_text(text)
     for name in ("in.csv", "in2.csv", "in3.results"):  # ingested once: what is told of it does not change any more
         api.ingest(folder / "pi.zstd", folder / name, processes=1)
-    write_store(folder / "fleet.results", a_history(), a_history(job="score", work_s=200.0))
+    api.watch(folder / "pi.zstd", folder / "fleet.results", readers=1)
+    write_store(folder / "nights.results", a_history(), a_history(job="score", work_s=200.0))
     _measure(folder / "s.yaml")
     _measure(folder / "tuned.yaml", n_replicates=1)
     _measure_streams(folder / "stream.yaml")

@@ -19,7 +19,7 @@ ROOT = Path(sparkcast.__file__).parent
 ORDER = (
     "errors units plain arrays display registry replications eventlogs study facts replay profile designs workloads "
     "engines observe store runs data analysis queues fitting models learned validate recommend search testing history "
-    "report text api demo wire serve cli __main__"
+    "report text client api demo wire serve cli __main__"
 ).split()
 
 
@@ -81,6 +81,9 @@ OWN_KEYS |= {
     ("cli/whatif.py", "executors"),
     ("text/whatif.py", "cost"),
     ("text/whatif.py", "executors"),
+    ("cli/watching.py", "time_s"),
+    ("text/watching.py", "cost"),
+    ("text/watching.py", "time_s"),
 }
 
 

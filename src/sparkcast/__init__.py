@@ -11,7 +11,7 @@ What sparkcast does is in `sparkcast.api`; the words it speaks in are here.
 
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "sparkcast.data.sources": ["Data"],

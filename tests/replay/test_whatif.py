@@ -20,6 +20,7 @@ from sparkcast.eventlogs import (
     Stage,
 )
 from sparkcast.facts import facts_of
+from sparkcast.recommend.question import Question
 from sparkcast.recommend.replayed import recommend_replayed
 from sparkcast.replay import Parallelism, Recorded, WhatIf, WhatIfQuestion, play, recorded, what_if
 from sparkcast.study import Price
@@ -238,15 +239,15 @@ def test_several_logs_of_a_job_narrow_or_widen_the_interval() -> None:
 
 def test_the_cheapest_cluster_that_meets_a_deadline_is_recommended() -> None:
     found = asked(two_jobs(), executors=(1, 2, 4, 12), price=Price(core_hour=1.0))
-    best = recommend_replayed(found, within_s=16)
+    best = recommend_replayed(found, Question(within_s=16))
     assert best.chosen.configuration["executors"] == 2
     assert best.launch.properties["spark.executor.instances"] == "2"
     assert 0.95 <= best.chances[0] < 1
     with pytest.raises(InfeasibleError, match="no cluster meets") as caught:
-        recommend_replayed(found, within_s=5)
+        recommend_replayed(found, Question(within_s=5))
     assert caught.value.nearest
     with pytest.raises(StudyError, match="needs a price"):
-        recommend_replayed(asked(two_jobs(), executors=(1,)), budget=1.0)
+        recommend_replayed(asked(two_jobs(), executors=(1,)), Question(budget=1.0))
 
 
 def test_a_stage_that_waits_for_the_tasks_of_another_does_not_wait_for_the_driver() -> None:

@@ -27,18 +27,18 @@ from sparkcast.api.logs import (
     ingest,
     profile,
     report_log,
-    whatif,
-    whatif_within,
-    write_whatif_figures,
 )
 from sparkcast.api.models import fit, save_model, validate
 from sparkcast.api.plans import plan, starter_study, study_of_line, write_plan
 from sparkcast.api.plugins import list_kinds, list_packages, list_plugs, replicate
 from sparkcast.api.queueing import admit, queue
+from sparkcast.api.replays import whatif, whatif_within, write_whatif_figures
 from sparkcast.api.reports import report
 from sparkcast.api.runs import dry_run, run, tune, with_spark
 from sparkcast.api.sources import load_data_or_model, load_model
+from sparkcast.api.stores import check_store, copy_store, migrate_store, prune_store
 from sparkcast.api.tables import export, export_samples, samples
+from sparkcast.api.watching import jobs, watch
 from sparkcast.data.options import TableOptions
 from sparkcast.data.sources import Data, Source, load_data, load_study
 from sparkcast.display import connect
@@ -71,13 +71,16 @@ __all__ = [
     "admit",
     "analyze",
     "check",
+    "check_store",
     "compare_profiles",
+    "copy_store",
     "dry_run",
     "export",
     "export_samples",
     "figures",
     "fit",
     "ingest",
+    "jobs",
     "list_kinds",
     "list_packages",
     "list_plugs",
@@ -85,9 +88,11 @@ __all__ = [
     "load_data_or_model",
     "load_model",
     "load_study",
+    "migrate_store",
     "plan",
     "predict",
     "profile",
+    "prune_store",
     "queue",
     "recommend",
     "replicate",
@@ -100,6 +105,7 @@ __all__ = [
     "study_of_line",
     "tune",
     "validate",
+    "watch",
     "whatif",
     "whatif_within",
     "with_spark",

@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, overload
 
-from sparkcast.api.sources import data_of, response_name, source_of
+from sparkcast.api.replays import is_replayed, may_replay, recommend_clusters, with_cluster
+from sparkcast.api.sources import data_of, is_log, response_name, source_of
 from sparkcast.data.options import TableOptions
+from sparkcast.data.sources import Data
 from sparkcast.errors import StudyError
 from sparkcast.study import Dataset, Level, Price
 
@@ -149,12 +151,16 @@ def predict(
     from sparkcast.learned.predict import Predictions
     from sparkcast.learned.predict import predict as answer
 
-    known = knowledge_of(source_of(data, table, response=response), model)
+    source = source_of(data, table, response=response)
+    notes: tuple[str, ...] = ()
+    rows = [at] if isinstance(at, Mapping) else _rows_of(at)
+    if isinstance(source, Data):
+        source, model, notes = with_cluster(source, model, rows)
+    known = knowledge_of(source, model)
     name = response_name(response) if response else usual_among(known)
-    if isinstance(at, Mapping):
-        return answer(known, at, response=name, level=level, extrapolate=extrapolate)
-    rows = _rows_of(at)
-    return Predictions(tuple(answer(known, row, response=name, level=level, extrapolate=extrapolate) for row in rows))
+    answers = (answer(known, row, response=name, level=level, extrapolate=extrapolate) for row in rows)
+    found = tuple(replace(one, notes=(*notes, *one.notes)) for one in answers)
+    return found[0] if isinstance(at, Mapping) else Predictions(found)
 
 
 def _rows_of(at: "Sequence[Mapping[str, Level]] | DataFrame") -> Sequence[Mapping[str, Level]]:
@@ -193,7 +199,8 @@ def recommend(
     Candidates are the combinations of the study's levels that its rules allow, or of the levels in a table.
 
     Args:
-        data: Runs or a model.
+        data: Runs or a model; or an event log, which is replayed on other clusters, as ingested runs are whose
+            executors never varied.
         question: Limits and objective: `Question(limits, confidence, maximize, minimize, fix, max_failure, within_s,
             budget, min_accuracy)`, of which four can be given here as well.
         within_s: The deadline: a limit on the time.
@@ -233,5 +240,30 @@ def recommend(
         minimize=minimize or asked.minimize,
         fix={**asked.fix, **(fix or {})},
     )
-    advisor = Advisor.of(source_of(data, table), model, choices=choices, price=price, extrapolate=extrapolate)
+    if is_log(data):
+        _refuse_for_log(model, present, table)
+        return recommend_clusters(data, asked, choices=choices, price=price)  # type: ignore[arg-type]
+    source = source_of(data, table)
+    if isinstance(source, Data) and _is_empty(present) and is_replayed(source, model, choices):
+        return recommend_clusters(source, asked, choices=choices, price=price)
+    advisor = Advisor.of(source, model, choices=choices, price=price, extrapolate=extrapolate)
     return advisor.recommend(asked, present or Present())
+
+
+def _is_empty(present: Present | None) -> bool:
+    return present is None or (present.jobs_running is None and not present.running and present.recent is None)
+
+
+def _refuse_for_log(model: str, present: Present | None, table: TableOptions | None) -> None:
+    if not may_replay(model):
+        raise StudyError(
+            f"a model such as {model} learns from runs, and one event log is replayed",
+            hint="leave out `model=`, or `ingest` the logs of several runs",
+        )
+    if not _is_empty(present):
+        raise StudyError(
+            "jobs that run now or ran lately are compared with runs, and this is an event log",
+            hint="`ingest` the log, and ask the store",
+        )
+    if table is not None and table != TableOptions():
+        raise StudyError("options for tables do not apply to an event log", hint="leave them out")

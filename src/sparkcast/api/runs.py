@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ def run(
     allow_changed: bool = False,
     master: str | None = None,
     conf: Mapping[str, str] | None = None,
+    runners: int | None = None,
     on_progress: "OnProgress" = lambda progress: None,
 ) -> "CampaignResult":
     """Run the trials of a study that have no result yet.
@@ -39,6 +41,8 @@ def run(
         allow_changed: Keep earlier results that still apply even though the study file has changed.
         master: A cluster to use instead of the study's: "embedded", "spark://host:7077", "yarn", ...
         conf: Spark properties, which override sparkcast's own.
+        runners: How many trials to run at once. They claim trials one by one, also from runners of other processes and
+            machines on the same store. Without it nobody else may run this study meanwhile.
         on_progress: Called with progress while trials run.
 
     Returns:
@@ -48,15 +52,18 @@ def run(
         StudyError: The study is malformed, or has results and `resume` is not set.
         StudyChangedError: Its results belong to a different definition.
         CapacityError, RunError: The cluster is too small, or failed.
+        BusyError: Another process runs the study, and not with `runners`.
 
     >>> run("study.yaml", resume=True).finished                        # doctest: +SKIP
     8
     """
     from sparkcast.runs.campaign import retried_outcomes, run_campaign
+    from sparkcast.runs.runners import run_together
     from sparkcast.store import results_place
 
     study = with_spark(load_study(path), master, conf)
-    return run_campaign(
+    run_all = run_campaign if runners is None else partial(run_together, runners=runners)
+    return run_all(
         study,
         make_plan(study),
         results_place(study),

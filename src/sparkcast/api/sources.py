@@ -36,6 +36,13 @@ def source_of(source: "Known", table: TableOptions | None = None, *, response: s
     return load_data_or_model(_readable(source), table=_with_response(table, response))
 
 
+def is_log(source: object) -> bool:
+    """Whether it is a Spark event log: a file, the folder of a rolling log, or a folder of logs."""
+    from sparkcast.observe.recognize import is_event_log
+
+    return isinstance(source, str | Path) and "://" not in str(source) and is_event_log(Path(source))
+
+
 def response_name(response: str) -> str:
     """The name of a response that may be given with its formula: `cost = time_s / accuracy`."""
     return response.partition("=")[0].strip()

@@ -21,8 +21,11 @@ from sparkcast.cli import (
     report,
     running,
     serving,
+    stores,
     studies,
+    submitting,
     tuning,
+    watching,
     whatif,
 )
 from sparkcast.cli._failures import failure_of
@@ -57,12 +60,15 @@ for _group in (
     recommendation,
     queueing,
     ingest,
+    watching,
     profile,
     whatif,
     gate,
     replicate,
     report,
     serving,
+    submitting,
+    stores,
 ):
     _group.register(app)
 

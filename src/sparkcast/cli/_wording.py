@@ -12,10 +12,12 @@ from typing import Any
 _SAME_NAME = """
     allow_changed arrival_rate at budget complete_rows conf confidence cores data decimal dynamic effect engine
     executors extrapolate factors fill_down fix force formula ignore interactive job jobs_running level master
-    max_cost max_failure max_runs minimize model na part places price protocol replicates response resume retry
-    running scv study time_limit time_unit transform where width
+    keep max_cost max_failure max_runs minimize model na older_than orphans part places price protocol
+    replicates response resume retry runners running scv
+    study time_limit time_unit transform where width
 """
 _OPTIONS = {argument: argument.replace("_", "-") for argument in _SAME_NAME.split()} | {
+    "every_s": "every",
     "limits": "limit",
     "mix": "job",
     "models": "model",
@@ -32,12 +34,20 @@ _COMMANDS = {  # that are not one call
     ".text(details=True)": "--details",
     "api.write_plan(PLAN, FILE)": "--csv FILE",
     "api.figures(ANSWER)": "--figures DIR",
+    "api.watch(FOLDER, STORE)": "sparkcast watch FOLDER --into STORE",
     "choices=Choices({NAME: range(1, 17)})": "--levels NAME=1..16",
     "fix={NAME: VALUE}": "--fix NAME=VALUE",
+    "api.check_store(STORE)": "sparkcast store check STORE",
+    "api.copy_store(A, B)": "sparkcast store copy A B",
+    "api.migrate_store(STORE)": "sparkcast store migrate STORE",
+    "api.prune_store(STORE, orphans=True)": "sparkcast store prune STORE --orphans",
+    "studies=[NAME]": "--study NAME",
     "api.save_model(api.fit(DATA).model, FILE)": "sparkcast fit DATA --save FILE",
 }
 # Only what is in the table: other code is the user's, and stays.
-_CODE = re.compile(rf"`(\.[a-z][^`]*|choices=[^`]*|api\.[a-z_]+\([^`]*\)|(?:{'|'.join(_OPTIONS)})=[^`]*)`")
+_CODE = re.compile(
+    rf"`(\.[a-z][^`]*|choices=[^`]*|studies=[^`]*|api\.[a-z_]+\([^`]*\)|(?:{'|'.join(_OPTIONS)})=[^`]*)`"
+)
 
 
 def as_options(text: str) -> str:

@@ -20,6 +20,8 @@ from sparkcast.cli.prediction import (
 )
 
 if TYPE_CHECKING:
+    from sparkcast.api import Data
+    from sparkcast.learned.saved import SavedModel
     from sparkcast.recommend import Recommendation
     from sparkcast.study import Level
 
@@ -103,8 +105,6 @@ def recommend(
     Example: sparkcast recommend mnist.yaml --within 60s --maximize accuracy
     """
     from sparkcast import api
-    from sparkcast.data.sources import timed_by
-    from sparkcast.errors import StudyError
     from sparkcast.recommend.load import parse_running
     from sparkcast.study.derive import parse_price
     from sparkcast.units import parse_seconds
@@ -113,11 +113,8 @@ def recommend(
         _check_format(as_format, as_json)
     objective = maximize or minimize or ""
     wanted = [*(response or ()), *([objective] if "=" in objective else [])]
-    loaded = load_any(data, reading, wanted, model, as_json)
-    if isinstance(loaded, api.Data):
-        loaded = timed_by(loaded, response or ())
-    elif response:
-        raise StudyError("a model file has its responses, so --response does not apply", hint="leave out --response")
+    given = _log(data, reading, response, extrapolate) or load_any(data, reading, wanted, model, as_json)
+    loaded = _timed(given, response)
     result = api.recommend(
         loaded,
         api.Question(
@@ -142,12 +139,47 @@ def recommend(
         extrapolate=extrapolate,
     )
     if as_format is None:
-        emit(result, as_json, lambda found: show(found, details), understood(loaded))
+        beside = None if isinstance(loaded, str) else understood(loaded)
+        emit(result, as_json, lambda found: show(found, details), beside)
     else:
         _show_format(as_format, result)
     if figures is not None:
         written = api.write_recommendation_figures(result, figures, force=force)
         say(f"wrote {len(written)} files to {figures}")
+
+
+def _timed(loaded: "Data | SavedModel | str", response: list[str] | None) -> "Data | SavedModel | str":
+    """With the time that is asked about as the time of a run."""
+    from sparkcast import api
+    from sparkcast.data.sources import timed_by
+    from sparkcast.errors import StudyError
+
+    if isinstance(loaded, api.Data):
+        return timed_by(loaded, response or ())
+    if response:
+        raise StudyError("a model file has its responses, so --response does not apply", hint="leave out --response")
+    return loaded
+
+
+def _log(data: str, reading: "TableArguments", response: list[str] | None, extrapolate: bool) -> str | None:
+    """The path of an event log; None of anything else."""
+    from sparkcast.api.sources import is_log
+    from sparkcast.data.options import TableOptions
+    from sparkcast.errors import StudyError
+
+    if not is_log(data):
+        return None
+    if response:
+        raise StudyError(
+            "--within is about the time from submission to exit",
+            hint="for the time of its Spark jobs use --limit 'time_s <= 5m'",
+        )
+    if extrapolate or reading.study is not None or reading.options([]) != TableOptions():
+        raise StudyError(
+            f"{Path(data).name} is an event log, and options for tables, stores and models do not apply to it",
+            hint="leave them out, or ingest the log into a store",
+        )
+    return data
 
 
 def _check_format(name: str, as_json: bool) -> None:

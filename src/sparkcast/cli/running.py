@@ -49,6 +49,9 @@ def run(
     conf: Conf = None,
     properties_file: PropertiesFile = None,
     store: StoreUrl = None,
+    runners: Annotated[
+        int | None, typer.Option(min=1, help="Trials at once, also beside runners of other machines. Default: one.")
+    ] = None,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -71,6 +74,7 @@ def run(
             allow_changed=allow_changed,
             master=master,
             conf=properties,
+            runners=runners,
             on_progress=on_progress,
         )
     emit(result, as_json, lambda found: _show_run(found, str(study), details))

@@ -1,12 +1,15 @@
 """Several logs at once, each in a process of its own. Whatever happens to one, the others are read."""
 
 import os
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.process import BaseProcess
+from threading import Thread
 from typing import Generic, TypeVar
 
 from sparkcast.eventlogs.layout import Log
@@ -31,6 +34,7 @@ def read_logs(
     *,
     processes: int | None = None,
     limits: LogLimits | None = None,
+    ignore_interrupts: bool = False,
 ) -> Iterator[Taken[T]]:
     """Read each log and give what `make` makes of it, in the order of `logs`.
 
@@ -39,6 +43,7 @@ def read_logs(
 
     Args:
         processes: how many at once; by default as many as there are cores. 1: in this process.
+        ignore_interrupts: Ctrl-C is for the caller alone, who decides when to stop.
     """
     waiting = deque(logs)
     n_processes = min(processes or os.cpu_count() or 1, len(waiting))
@@ -46,14 +51,18 @@ def read_logs(
         for log in waiting:
             yield take(log, make, limits)
         return
-    yield from _in_processes(waiting, make, limits, n_processes)
+    yield from _in_processes(waiting, make, limits, n_processes, ignore_interrupts=ignore_interrupts)
 
 
 def _in_processes(
-    waiting: deque[Log], make: Callable[[LogRead], T], limits: LogLimits | None, n_processes: int
+    waiting: deque[Log],
+    make: Callable[[LogRead], T],
+    limits: LogLimits | None,
+    n_processes: int,
+    *,
+    ignore_interrupts: bool,
 ) -> Iterator[Taken[T]]:
-    # Not fork: the parent may have threads.
-    pool = ProcessPoolExecutor(n_processes, mp_context=get_context("spawn"))
+    pool = _pool(n_processes, ignore_interrupts=ignore_interrupts)
     under_way: deque[tuple[Log, Future[Taken[T]]]] = deque()
     try:
         while waiting or under_way:
@@ -69,13 +78,33 @@ def _in_processes(
                 for suspect in (log, *(other for other, _ in under_way)):
                     yield _take_alone(suspect, make, limits)
                 under_way.clear()
-                pool = ProcessPoolExecutor(n_processes, mp_context=get_context("spawn"))
+                pool = _pool(n_processes, ignore_interrupts=ignore_interrupts)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
+def _pool(n_processes: int, *, ignore_interrupts: bool = False) -> ProcessPoolExecutor:
+    # Not fork: the parent may have threads.
+    return ProcessPoolExecutor(
+        n_processes, mp_context=get_context("spawn"), initializer=_begin, initargs=(ignore_interrupts,)
+    )
+
+
+def _begin(ignore_interrupts: bool) -> None:
+    """A process that reads does not outlive the one that asked it to, however that ends."""
+    if ignore_interrupts:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if (parent := parent_process()) is not None:
+        Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)
+
+
 def _take_alone(log: Log, make: Callable[[LogRead], T], limits: LogLimits | None) -> Taken[T]:
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+    with _pool(1) as pool:
         try:
             return pool.submit(take, log, make, limits).result()
         except BrokenProcessPool:

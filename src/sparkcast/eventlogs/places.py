@@ -8,6 +8,9 @@ from urllib.parse import unquote, urlsplit
 
 from sparkcast.errors import StudyError
 
+# What file systems call that which is another after a write.
+_CHANGES = ("ETag", "etag", "mtime", "LastModified", "last_modified", "updated", "modificationTime", "modified")
+
 
 class Place(Protocol):
     """Where logs are. Paths are texts, as they were given or as this place lists them."""
@@ -21,6 +24,8 @@ class Place(Protocol):
     def inside(self, path: str) -> list[str]: ...
     def matching(self, pattern: str) -> list[str]: ...
     def size(self, path: str) -> int: ...
+    def stamp(self, path: str) -> tuple[int, str]: ...
+    def forget(self) -> None: ...
     def open(self, path: str) -> BinaryIO: ...
 
 
@@ -57,6 +62,14 @@ class _Local:
 
     def size(self, path: str) -> int:
         return Path(path).stat().st_size
+
+    def stamp(self, path: str) -> tuple[int, str]:
+        """The size, and what else is different when somebody has written to it."""
+        status = Path(path).stat()
+        return status.st_size, f"{status.st_mtime_ns}"
+
+    def forget(self) -> None:
+        """Look anew."""
 
     def open(self, path: str) -> BinaryIO:
         return Path(path).open("rb", buffering=0)
@@ -97,6 +110,15 @@ class _Remote:
 
     def size(self, path: str) -> int:
         return int(self._files.size(path) or 0)
+
+    def stamp(self, path: str) -> tuple[int, str]:
+        about = self._files.info(path)
+        told = next((about[name] for name in _CHANGES if about.get(name)), "")
+        return int(about.get("size") or 0), str(told)
+
+    def forget(self) -> None:
+        """Lists of folders are kept by fsspec, and who looks again would not see new files."""
+        self._files.invalidate_cache()
 
     def open(self, path: str) -> BinaryIO:
         return cast(BinaryIO, self._files.open(path, "rb"))

@@ -94,6 +94,8 @@ class Knowledge:
         Raises StudyError for a response that is not known.
         """
         self._require(response)
+        if self._replays:
+            return None
         first: dict[Configuration, Configuration] = {}
         for run in usable_runs(self.sample(response).runs, response):
             first.setdefault(self.runs.key(run), run.configuration)
@@ -108,8 +110,13 @@ class Knowledge:
 
     @cached_property
     def feasibility(self) -> Feasibility | None:
-        """How likely settings are to fail."""
-        return fit_feasibility(self.sample().runs)
+        """How likely settings are to fail; None where nothing is known of them."""
+        return None if self._replays else fit_feasibility(self.sample().runs)
+
+    @property
+    def _replays(self) -> bool:
+        """Whether the model takes logs instead of runs: it says itself what it can be asked."""
+        return getattr(MODELS.get(self.model), "replays_logs", False)
 
 
 def knowledge_of(source: Data | Knowledge, model: str = "auto") -> Knowledge:

@@ -23,7 +23,7 @@ from sparkcast.data.sources import MODEL_FORMAT, Data
 from sparkcast.errors import NotEnoughDataError, SparkcastError, StudyError
 from sparkcast.learned.grid_search import Settings, space_of
 from sparkcast.learned.knowledge import Knowledge
-from sparkcast.models import Predictor
+from sparkcast.models import MODELS, Predictor
 from sparkcast.plain import from_plain, to_json, to_plain
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Listed, Observation, Price, Space
@@ -95,6 +95,11 @@ class _File(msgspec.Struct):
 
 def save(model: SavedModel, path: Path, *, force: bool = False) -> None:
     """Write a model file, whole or not at all; an existing one is replaced only with `force`."""
+    if model.model in MODELS.declaring("replays_logs"):
+        raise StudyError(
+            f"a model file keeps runs, and {model.model} needs their event logs",
+            hint="ask the store of the runs itself, or save another model",
+        )
     if path.exists() and not force:
         raise StudyError(f"{str(path)!r} exists", hint="add `force=True` to replace it, or choose another name")
     content = to_json(to_plain(_content_of(model), omit_defaults=True))

@@ -1,7 +1,7 @@
 """Predictions of a response at many configurations, computed together and looked up one by one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -20,36 +20,18 @@ from sparkcast.learned.predict import (
     with_failures,
 )
 from sparkcast.learned.support import Categories, categories_of
-from sparkcast.learned.tabulate import is_supported, tabulate
+from sparkcast.learned.tabulate import KeptTable, is_supported, tabulate
 from sparkcast.models import Fitted
 from sparkcast.study import Configuration
 from sparkcast.study.configuration import Levels
 from sparkcast.study.space import Candidates
-
-_MOST_LEVELS = 32  # for which intervals are kept
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _KeptTable:
-    """A table that remembers its intervals."""
-
-    table: AnswerTable
-    values: Floats
-    kept: dict[float, tuple[Floats, Floats]] = field(default_factory=dict)
-
-    def interval(self, level: float) -> tuple[Floats, Floats]:
-        if level not in self.kept:
-            if len(self.kept) >= _MOST_LEVELS:
-                self.kept.pop(next(iter(self.kept)), None)
-            self.kept[level] = self.table.interval(level)
-        return self.kept[level]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _OneRow:
     """A row of such a table, as a table of its own."""
 
-    whole: _KeptTable
+    whole: KeptTable
     row: int
 
     @property
@@ -116,8 +98,8 @@ class TabledPredictions:
         return self._model[1]
 
     @cached_property
-    def _table(self) -> _KeptTable:
-        return _kept(self._fitted, self.candidates)
+    def _table(self) -> KeptTable:
+        return KeptTable.of(tabulate(self._fitted, self.candidates))
 
     @cached_property
     def _supported(self) -> list[bool]:
@@ -138,13 +120,13 @@ class TabledPredictions:
         return categories_of([seen.configuration for seen in about.seen if seen.ok], about.factors)
 
     @cached_property
-    def _beside(self) -> tuple[str, _KeptTable] | None:
+    def _beside(self) -> tuple[str, KeptTable] | None:
         words = self.known.about.vocabulary
         other = words.time_beside(self.response, self.known.responses)
         if other is None:
             return None
         try:
-            return other, _kept(self.known.model_of(other)[1], self.candidates)
+            return other, KeptTable.of(tabulate(self.known.model_of(other)[1], self.candidates))
         except NotEnoughDataError:
             return None
 
@@ -164,8 +146,3 @@ class TabledPredictions:
                 found.distribution.as_plain()
                 break
         return self
-
-
-def _kept(fitted: Fitted, candidates: Candidates) -> _KeptTable:
-    table = tabulate(fitted, candidates)
-    return _KeptTable(table, table.values)

@@ -1,7 +1,7 @@
 """What a model says of many candidates at once, kept: a question about another deadline then costs next to nothing."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from sparkcast.learned.feasibility import Feasibility
 from sparkcast.models import Fitted
 from sparkcast.study.configuration import Levels
 from sparkcast.study.space import Candidates
+
+_MOST_LEVELS = 32  # for which intervals are kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,6 +39,33 @@ class _Asked:
 
     def take(self, rows: Ints) -> "_Asked":
         return _Asked(self.fitted, [self.configurations[i] for i in rows], self.values[rows])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptTable:
+    """A table that remembers its values and intervals: many questions are about one level."""
+
+    table: AnswerTable
+    values: Floats
+    kept: dict[float, tuple[Floats, Floats]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, table: AnswerTable) -> "KeptTable":
+        return cls(table, table.values)
+
+    def interval(self, level: float) -> tuple[Floats, Floats]:
+        if (known := self.kept.get(level)) is not None:
+            return known
+        if len(self.kept) >= _MOST_LEVELS:
+            self.kept.pop(next(iter(self.kept)), None)
+        self.kept[level] = found = self.table.interval(level)
+        return found
+
+    def probability_below(self, limit: Floats | float) -> Floats:
+        return self.table.probability_below(limit)
+
+    def take(self, rows: Ints) -> AnswerTable:
+        return self.table.take(rows)
 
 
 def tabulate(fitted: Fitted, candidates: Candidates) -> AnswerTable:

@@ -12,7 +12,7 @@ from sparkcast.fitting.answering import AnswerTable
 from sparkcast.learned.feasibility import NoFailure
 from sparkcast.learned.knowledge import Knowledge
 from sparkcast.learned.support import Extrapolating, categories_of
-from sparkcast.learned.tabulate import failure_table, is_near, is_supported, tabulate
+from sparkcast.learned.tabulate import KeptTable, failure_table, is_near, is_supported, tabulate
 from sparkcast.models import Fitted
 from sparkcast.recommend import Candidate, Considered, Limit, Prediction, Recommendation
 from sparkcast.recommend.amounts import WholeData, whole_data
@@ -36,6 +36,7 @@ from sparkcast.study.names import COST
 from sparkcast.study.space import Candidates, Pool
 
 _MOST_OF_THE_FRONT = 50
+_MOST_VIEWS = 64  # that are kept: a service answers for weeks
 _PRICE_HINT = "give a price in the study, e.g. price: {core_hour: 0.05}, or `price=Price(core_hour=0.05)`"
 
 
@@ -127,9 +128,15 @@ class Recommender:
             found.append((name, chosen))
         return found
 
-    def candidates_in_view(self) -> Candidates:
+    def whole_view(self) -> View:
         """What questions without fixed settings choose from."""
-        return self._view({})[0].candidates
+        return self._view({})[0]
+
+    def row_of(self, view: View, settings: Configuration) -> int | None:
+        """The place of these settings among the candidates of a view."""
+        if view.places is None:
+            view.places = {one: row for row, one in enumerate(view.candidates.configurations())}
+        return view.places.get(settings)
 
     def forget_candidates(self) -> None:
         """Look at the candidates anew when the next question is asked."""
@@ -156,6 +163,8 @@ class Recommender:
             pool = self._pool.fixing(fix) if self._pool.is_sample else self._pool
             view.description, view.is_sample = pool.description, pool.is_sample
             self._views[key] = view
+            if len(self._views) > _MOST_VIEWS:
+                self._views.pop(next(own for own in self._views if len(own)))
         return self._views[key], np.ones(len(self._views[key].candidates), dtype=bool)
 
     def view_of(self, candidates: Candidates, fix: Mapping[str, Level]) -> View:
@@ -187,7 +196,7 @@ class Recommender:
                 [error] = fitted.beyond([view.first_left()])
                 raise error or NotEnoughDataError("no candidate is close to what was measured", hint="run more of them")
             view.supported[response] = supported
-            view.tables[response] = self._judged(view, response, tabulate(fitted, view.candidates))
+            view.tables[response] = KeptTable.of(self._judged(view, response, tabulate(fitted, view.candidates)))
         return view.tables[response]
 
     def _judged(self, view: View, response: str, table: AnswerTable) -> AnswerTable:

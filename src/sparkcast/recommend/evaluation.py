@@ -73,6 +73,7 @@ class View:
     is_sample: bool = False
     fronts: dict[object, list[int]] = field(default_factory=dict)  # the rows that nothing beats, by what is compared
     ranks: dict[Objective, "Ranks"] = field(default_factory=dict)
+    places: Mapping[Configuration, int] | None = None  # of each candidate
 
     def first_left(self) -> Configuration:
         """The first candidate that is not known to fail."""

@@ -243,7 +243,7 @@ def _settings(asked: Asked, row: int) -> str:
 def _relaxations(asked: Asked) -> list[str]:
     """What each limit would have to be for one candidate to fit, all others kept; and the chance of failing."""
     found = [
-        _relaxed_text(
+        relaxed_text(
             one.limit,
             asked.words.response(one.limit.response),
             one.needed,
@@ -274,7 +274,7 @@ def _relaxed(asked: Asked) -> list[Relaxed]:
     return found
 
 
-def _relaxed_text(limit: Limit, response: Response, needed: float, settings: str) -> str:
+def relaxed_text(limit: Limit, response: Response, needed: float, settings: str) -> str:
     if response.kind is Kind.TIME and limit.is_upper:
         seconds = _rounded_up(response.seconds(needed))
         return f"relax the deadline to {short_seconds(seconds)} (`within_s={seconds:g}`), which {settings} meets"

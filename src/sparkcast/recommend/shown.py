@@ -76,4 +76,4 @@ def noun(response: Response) -> str:
     """
     if response.kind in (Kind.TIME, Kind.MONEY):
         return "time" if response.kind is Kind.TIME else COST
-    return response.name.replace("_", "-" if response.name.endswith("_seconds") else " ")
+    return response.name.replace("_", "-" if response.name.endswith(("_seconds", "_hours")) else " ")

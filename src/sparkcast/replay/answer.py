@@ -27,6 +27,7 @@ class Replayed:
     utilization: float  # share of the slots' time with a task
     change: float  # of the time, as a share of the measured one
     change_core_hours: float
+    jobs_s: float  # from the first to the last Spark job
     is_measured: bool = False  # as the log has it
 
 
@@ -68,6 +69,8 @@ class WhatIf(Displayed):
     partitions: int | None = None
     is_partial: bool = False
     floor_text: str = field(default="")  # why there is no floor
+    launch_s: float = 0.0  # from submission to the start of the application, as measured; 0 where the log has none
+    master: str = ""  # that the application ran on
 
     def frame(self) -> "pd.DataFrame":
         """A row for each cluster."""

@@ -83,7 +83,7 @@ def what_if(sources: Sequence[Recorded], question: WhatIfQuestion) -> WhatIf:
     """
     first = sources[0]
     for source in sources:
-        _require_same_plan(source, question.data)
+        require_same_plan(source, question.data)
     shapes = _shapes(first, question)
     spread = measured_spread([_Pair(a, b) for a in sources for b in sources if a is not b]) if sources[1:] else None
     measured = _measured(first, question)
@@ -107,6 +107,8 @@ def what_if(sources: Sequence[Recorded], question: WhatIfQuestion) -> WhatIf:
         partitions=question.partitions,
         is_partial=not first.facts.is_complete,
         floor_text=why,
+        launch_s=first.facts.span.launch_s,
+        master=first.facts.properties.get("spark.master", ""),
     )
 
 
@@ -223,6 +225,7 @@ def _measured(source: Recorded, question: WhatIfQuestion) -> Replayed:
         utilization=min(source.work.task_s / slot_s, 1.0) if slot_s else 0.0,
         change=0.0,
         change_core_hours=0.0,
+        jobs_s=facts.span.time_s or 0.0,
         is_measured=True,
     )
 
@@ -242,7 +245,7 @@ def _replayed(
     used = spread or prior_spread()
     center, sd = used.at([log(one.wall_s) for one in played], distances, question.data)
     factor = exp(center) / played[0].wall_s
-    unsure = _doubt(first, executors, cores, question, played[0])
+    unsure = doubt(first, executors, cores, question, played[0])
     half = exp((sd**2 * 1.645**2 + (unsure / 2) ** 2) ** 0.5)
     time = exp(center)
     hours, gib = played[0].core_hours * factor, played[0].gib_hours * factor
@@ -262,11 +265,12 @@ def _replayed(
         utilization=min(played[0].busy_s / slot_s, 1.0) if slot_s else 0.0,
         change=time / measured.span.wall_s - 1,
         change_core_hours=hours / measured.core_hours.paid - 1 if measured.core_hours.paid else 0.0,
+        jobs_s=played[0].in_jobs_s * factor,
         is_measured=_is_measured(first, executors, cores, question),
     )
 
 
-def _doubt(source: Recorded, executors: int, cores: int, question: WhatIfQuestion, played: Played) -> float:
+def doubt(source: Recorded, executors: int, cores: int, question: WhatIfQuestion, played: Played) -> float:
     """How far times differ (in logarithms) if the number of tasks does not follow the cores after all."""
     same = source.work.default_cores == _total_cores(source, executors, cores)
     if same or share_following(source.work) <= _FOLLOWS:
@@ -297,7 +301,7 @@ class _Pair:
         return log2(self.target.slots / self.source.slots)
 
 
-def _require_same_plan(source: Recorded, scale: float) -> None:
+def require_same_plan(source: Recorded, scale: float) -> None:
     for one in broadcasts_of(source.log, source.facts):
         if one.flips(scale):
             raise NotEnoughDataError(

@@ -115,7 +115,7 @@ class _Campaign:
             )
         if not pending:
             return self._result((), "")
-        self._require_time(pending)
+        require_limits(self._site, self._store, pending)
         with self._session:
             self._site.require(
                 [trial.configuration for trial in plan.trials], [trial.configuration for trial in pending]
@@ -123,12 +123,6 @@ class _Campaign:
             for note in self._site.notes:
                 self._session.note(note)
             return self._run_trials(pending)
-
-    def _require_time(self, pending: tuple[Trial, ...]) -> None:
-        """Refuse streams that cannot end within the limits, before anything starts."""
-        known = alone_times(self._store.observations(self._study.name), self._study.vocabulary)
-        shortest_s = min((fmean(times) for times in known.values()), default=0.0)
-        require_time(self._study, self._site.workload, pending, shortest_s)
 
     def _run_trials(self, pending: tuple[Trial, ...]) -> CampaignResult:
         try:
@@ -138,7 +132,7 @@ class _Campaign:
                 self._tell(self._about(trial), False)
                 observation = self._session.measure(trial)
                 self._new.append(observation)
-                self._tell(f"{self._about(trial)}: {_shown(self._study, observation, self._promised())}", True)
+                self._tell(f"{self._about(trial)}: {shown_run(self._study, observation, self._promised())}", True)
                 if self._done() == len(self._new):
                     self._session.require_success(self._new)
         except Stopped as stop:
@@ -149,9 +143,7 @@ class _Campaign:
         return f"run {trial.position} of {len(self._plan.trials)}: {show_trial(self._study, trial)}"
 
     def _promised(self) -> tuple[str, ...]:
-        """The responses that the job itself reports."""
-        workload = self._site.workload
-        return workload.readings.promised if isinstance(workload, HasReadings) else ()
+        return promised_responses(self._site)
 
     def _done(self) -> int:
         return len(self._store.final_outcomes(self._study.name, self._plan))
@@ -173,16 +165,30 @@ class _Campaign:
             reason=reason,
             interrupted=self._session.is_interrupted,
             notes=self._session.notes,
-            missing=self._missing(),
+            missing=missing_responses(self._store, self._study.name, self._promised()),
         )
 
-    def _missing(self) -> dict[str, int]:
-        good = [run.responses for run in self._store.observations(self._study.name) if run.ok]
-        lacking = {name: sum(name not in responses for responses in good) for name in self._promised()}
-        return {name: count for name, count in lacking.items() if count}
+
+def require_limits(site: Site, store: Store, pending: tuple[Trial, ...]) -> None:
+    """Refuse streams that cannot end within the limits, before anything starts."""
+    known = alone_times(store.observations(site.study.name), site.study.vocabulary)
+    shortest_s = min((fmean(times) for times in known.values()), default=0.0)
+    require_time(site.study, site.workload, pending, shortest_s)
 
 
-def _shown(study: Study, observation: Observation, promised: Sequence[str]) -> str:
+def promised_responses(site: Site) -> tuple[str, ...]:
+    """The responses that the job itself reports."""
+    return site.workload.readings.promised if isinstance(site.workload, HasReadings) else ()
+
+
+def missing_responses(store: Store, study: str, promised: Sequence[str]) -> dict[str, int]:
+    """How many good runs lack each of these."""
+    good = [run.responses for run in store.observations(study) if run.ok]
+    lacking = {name: sum(name not in responses for responses in good) for name in promised}
+    return {name: count for name, count in lacking.items() if count}
+
+
+def shown_run(study: Study, observation: Observation, promised: Sequence[str]) -> str:
     """What a run gave, for people: its time, and what it measured beside."""
     if not observation.ok:
         return f"{observation.outcome}: {observation.cause.splitlines()[0]}"

@@ -1,7 +1,7 @@
 """Stopping runs from another thread: a web service, a notebook's button, a scheduler with a deadline of its own."""
 
 from contextvars import ContextVar, Token
-from threading import Lock
+from threading import Lock, local
 from types import TracebackType
 from typing import Self
 
@@ -22,7 +22,7 @@ class CancelToken:
 
     def __init__(self) -> None:
         self._lock, self._requests = Lock(), 0
-        self._outer: list[Token[CancelToken | None]] = []
+        self._entered = local()  # each thread that is inside has a way out of its own
 
     def cancel(self, *, now: bool = False) -> None:
         """Let the current trial finish and start no other; with `now`, or the second time, stop it at once."""
@@ -39,13 +39,14 @@ class CancelToken:
         return self._requests
 
     def __enter__(self) -> Self:
-        self._outer.append(_CURRENT.set(self))
+        outer: list[Token[CancelToken | None]] = self._entered.__dict__.setdefault("outer", [])
+        outer.append(_CURRENT.set(self))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
     ) -> None:
-        _CURRENT.reset(self._outer.pop())
+        _CURRENT.reset(self._entered.outer.pop())
 
 
 def current_token() -> CancelToken:

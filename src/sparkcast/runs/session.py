@@ -12,7 +12,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -68,15 +68,20 @@ OnProgress = Callable[[Progress], None]
 
 
 @contextmanager
-def hold_results(place: ResultsPlace, study: str, command: str) -> Iterator[Store]:
-    """The store of a study, for this process alone. What the disk refuses becomes an error with advice.
+def hold_results(place: ResultsPlace, study: str, command: str, *, together: bool = False) -> Iterator[Store]:
+    """The store of a study, for this process alone or `together` with others that say so.
 
     The folder is locked by the kernel, which frees it the moment its holder dies; in a store that several machines
-    share, the study is held by a lease as well.
+    share, the study is held by a lease as well. What the disk refuses becomes an error with advice.
     """
     store = place.open_to_write()
     try:
-        with exclusive(place.folder / "lock"), store.holding(study) if place.is_shared else nullcontext():
+        with ExitStack() as held:
+            held.enter_context(exclusive(place.folder / "lock", together=together))
+            if together:
+                held.enter_context(store.joining(study))
+            elif place.is_shared:
+                held.enter_context(store.holding(study))
             yield store
     except SparkcastError:
         raise
@@ -273,8 +278,9 @@ class Session:
         limit = self._study.limits.total_s
         if limit is None:
             return
-        spent = self._store.spent_s(self._study.name)
-        if spent + max(self.typical_s, arrival_times(self._study, self._workload, trial)[-1]) > limit:
+        spent, beside = self._store.spent_s(self._study.name), self._store.others_running(self._study.name)
+        needed = max(self.typical_s, arrival_times(self._study, self._workload, trial)[-1])
+        if spent + needed + beside * self.typical_s > limit:
             raise Stopped(f"the limit of {show_seconds(limit)} in total: {show_seconds(spent)} used")
 
     def _attempt(self, engine: Engine, trial: Trial, allowances: Sequence[Allowance]) -> Observation:
@@ -387,6 +393,18 @@ class Session:
             return []
         return [Allowance(total_s - self._store.spent_s(self._study.name), "the limit on the total time")]
 
+    def _spent_together(self) -> str:
+        """Why no runner may go on, when all of them together have used up the total time; else "".
+
+        What others have spent since they were last seen is taken for as much as it can be.
+        """
+        total_s = self._study.limits.total_s
+        if total_s is None or not self._store.is_beside_others:
+            return ""
+        unseen_s = SEEN_EVERY_S * self._store.others_running(self._study.name)
+        is_over = self._store.spent_s(self._study.name) + unseen_s > total_s
+        return "the limit on the total time" if is_over else ""
+
     def _wait(
         self,
         run_id: str,
@@ -410,6 +428,9 @@ class Session:
                 self._store.require_file()
                 try:
                     self._store.note_running(run_id)
+                    if spent_together := self._spent_together():
+                        stream.stop()
+                        raise Stopped(spent_together)
                 except LeaseLostError:
                     stream.stop()
                     raise

@@ -62,7 +62,7 @@ class JobLaws:
         return self._made_of(Numbers(numbers))
 
     def _made_of(self, numbers: Numbers) -> JobGrid:
-        points, known = self._points, _known_roles(self._points)
+        points, known = self._points, role_columns(self._points)
         roles = {**known, **guessed_types(numbers, points, known, self._per_second)}
         machines, cores = roles.get("machines", np.ones(1)), roles.get("cores", np.ones(1))
         ones = np.ones(len(points.candidates))
@@ -93,7 +93,7 @@ def flat(jobs: JobGrid) -> JobGrid:
     return JobGrid(np.zeros_like(jobs.log_times), jobs.failures, jobs.out_of_memory, jobs.room)
 
 
-def _known_roles(points: CandidatePoints) -> dict[str, Floats]:
+def role_columns(points: CandidatePoints) -> dict[str, Floats]:
     """The settings whose meaning is known, by candidate."""
     columns = {axis.name: points.encoded[:, j] for j, axis in enumerate(points.domain.axes)}
     return {role: columns[name] for role, name in _role_names(points).items()}

@@ -37,8 +37,12 @@ class CandidatePoints:
     @cached_property
     def coordinates(self) -> Floats:
         """The candidates in the unit cube: ratios of positive numbers count, and all levels are equally far apart."""
-        columns = [part for j, axis in enumerate(self.domain.axes) for part in _columns(axis, self.encoded[:, j])]
-        return np.column_stack([np.zeros(len(self.candidates)), *columns])
+        parts = [part for j in range(len(self.domain.axes)) for part in self.columns(j)]
+        return np.column_stack([np.zeros(len(self.candidates)), *parts])
+
+    def columns(self, factor: int) -> list[Floats]:
+        """The coordinates of one factor; none of one that never varies."""
+        return _columns(self.domain.axes[factor], self.encoded[:, factor])
 
     @cached_property
     def places(self) -> Mapping[Configuration, int]:

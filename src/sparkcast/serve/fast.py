@@ -12,11 +12,13 @@ from sparkcast.errors import SparkcastError
 from sparkcast.plain import to_json
 from sparkcast.recommend.brief import choose_briefly
 from sparkcast.recommend.question import Question
+from sparkcast.recommend.verdict import check_settings
 from sparkcast.serve.access import LOCAL, Access
 from sparkcast.serve.gate import Asgi, Message, Receive, Scope, Send
 from sparkcast.serve.learning import Learned
 from sparkcast.serve.problems import JSON
 from sparkcast.serve.state import ServiceState
+from sparkcast.study import Configuration
 from sparkcast.units import parse_seconds
 from sparkcast.wire.documents import document_of
 
@@ -46,6 +48,18 @@ class _Recommend(msgspec.Struct, forbid_unknown_fields=True):
     most: int = 20
 
 
+class _Check(msgspec.Struct, forbid_unknown_fields=True):
+    study: str
+    configuration: dict[str, _Level]
+    within: float | str | None = None
+    budget: float | None = None
+    confidence: float = 0.95
+    limits: list[str] = []
+
+
+_DOCUMENTS = {"/v1/predict": "predict", "/v1/recommend": "recommend brief", "/v1/check": "check settings"}
+
+
 class FastPath:
     """In front of the endpoints, behind the gate."""
 
@@ -54,9 +68,11 @@ class FastPath:
         self._kept: OrderedDict[tuple[str, bytes, str, float, bool], bytes] = OrderedDict()
         self._predict = msgspec.json.Decoder(_Predict)
         self._recommend = msgspec.json.Decoder(_Recommend)
+        self._check = msgspec.json.Decoder(_Check)
         self._answering: dict[str, Callable[[bytes], tuple[str, Callable[[Learned], object | None]] | None]] = {
             "/v1/predict": self._predicting,
             "/v1/recommend": self._recommending,
+            "/v1/check": self._checking,
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -86,7 +102,7 @@ class FastPath:
             study, ask = asked
             learned = self._state.ready(study)
             owner, who = self._access.owner_of(study), scope.get("state", {}).get("principal", LOCAL)
-            if learned is None or not who.sees(owner):
+            if learned is None or learned.is_replayed or not who.sees(owner):
                 return None
             basis = self._state.basis(learned)
             key = (path, body, learned.digest, learned.learned_at, basis.is_current)
@@ -98,8 +114,7 @@ class FastPath:
             result = ask(learned)
             if result is None:
                 return None
-            name = "predict" if path == "/v1/predict" else "recommend brief"
-            answer = to_json(document_of(name, result, {"basis": basis}))
+            answer = to_json(document_of(_DOCUMENTS[path], result, {"basis": basis}))
         except (msgspec.MsgspecError, SparkcastError, ValueError, TypeError):
             return None
         self._kept[key] = answer
@@ -123,18 +138,35 @@ class FastPath:
         asked = self._recommend.decode(body)
         if not asked.brief:
             return None
-        within = parse_seconds(asked.within) if isinstance(asked.within, str) else asked.within
         question = Question(
             limits=asked.limits,
             confidence=asked.confidence,
             maximize=asked.maximize,
             minimize=asked.minimize,
             fix=asked.fix,
-            within_s=within,
+            within_s=_seconds(asked.within),
             budget=asked.budget,
             min_accuracy=asked.min_accuracy,
         )
         return asked.study, lambda learned: choose_briefly(learned.advisor.recommender, question)
+
+    def _checking(self, body: bytes) -> tuple[str, Callable[[Learned], object | None]] | None:
+        asked = self._check.decode(body)
+        question = Question(
+            limits=asked.limits, confidence=asked.confidence, within_s=_seconds(asked.within), budget=asked.budget
+        )
+
+        def answer(learned: Learned) -> object | None:
+            recommender = learned.advisor.recommender
+            if recommender.row_of(recommender.whole_view(), Configuration(asked.configuration)) is None:
+                return None  # the models must be asked
+            return check_settings(recommender, asked.configuration, question)
+
+        return asked.study, answer
+
+
+def _seconds(given: float | str | None) -> float | None:
+    return parse_seconds(given) if isinstance(given, str) else given
 
 
 def _again(messages: list[Message], receive: Receive) -> Receive:

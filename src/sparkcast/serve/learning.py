@@ -7,6 +7,7 @@ from functools import cached_property
 from hashlib import sha256
 
 from sparkcast.api.advisor import Advisor
+from sparkcast.api.replays import is_replayed
 from sparkcast.data.sources import Data
 from sparkcast.errors import SparkcastError
 from sparkcast.learned.knowledge import Knowledge, knowledge_of
@@ -55,6 +56,16 @@ class Learned:
         return Advisor.of(self.data, self.model, known=self.knowledge)
 
     @cached_property
+    def is_replayed(self) -> bool:
+        """Whether clusters are recommended by replaying logs: executors never varied, nor did anything else."""
+        return is_replayed(self.data, self.model)
+
+    @property
+    def source(self) -> Data | Knowledge:
+        """What questions are asked of."""
+        return self.data if self.is_replayed else self.knowledge
+
+    @cached_property
     def configurations(self) -> int:
         """How many different ones were run."""
         return len({self.data.dataset.key(run) for run in self.data.dataset.observations})
@@ -67,6 +78,8 @@ class Learned:
     def prepared(self) -> "Learned":
         """With the models fitted that questions need most; what cannot be learned is said when somebody asks."""
         began = time.process_time()
+        if self.is_replayed:
+            return self
         known, words = self.knowledge, self.data.dataset.vocabulary
         with suppress(SparkcastError):
             self.advisor.recommender.ask(Question(most=2))
@@ -75,7 +88,7 @@ class Learned:
             with suppress(SparkcastError):
                 known.model_of(name)
         with suppress(SparkcastError):
-            candidates = self.advisor.recommender.candidates_in_view()
+            candidates = self.advisor.recommender.whole_view().candidates
             if len(candidates) <= _MOST_TABLED:
                 for name in known.responses:
                     if name in (words.time, words.quality):

@@ -90,6 +90,10 @@ class ServiceState:
         """The runs behind the present model."""
         return self.learned(name).data
 
+    def known(self) -> tuple[str, ...]:
+        """The names of what was learned so far."""
+        return tuple(self._learned)
+
     def ready(self, name: str) -> Learned | None:
         """What was learned of an entry, if it was: never waits."""
         return self._learned.get(name)

@@ -32,13 +32,14 @@ class ContradictionError(StoreError):
 class Database:
     """An engine whose tables are there. One that is only a `snapshot` of somebody else's cannot be written."""
 
-    def __init__(self, url: str | sa.URL, snapshot: Snapshot | None = None) -> None:
+    def __init__(self, url: str | sa.URL, snapshot: Snapshot | None = None, *, migrate: bool = False) -> None:
+        """A file of an older version is brought up to date; a server's, which others use as well, with `migrate`."""
         self.engine, self._snapshot = databases.engine_of(url), snapshot
         self._file: StoreFile | None = None
         self._is_prepared = False
         try:
             with self.transaction() as connection:
-                schema.prepare(connection)
+                self.found_version = schema.prepare(connection, may_convert=migrate or not self.is_server)
         except BaseException:
             self.engine.dispose()
             raise
@@ -60,6 +61,12 @@ class Database:
         self.engine.dispose()
         if self._snapshot is not None:
             self._snapshot.remove()
+
+    def compact(self) -> None:
+        """Give the disk back what removed rows took, where the database does not see to that itself."""
+        if not self.is_server:
+            with self._connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                connection.exec_driver_sql("VACUUM")
 
     def _own_file(self) -> StoreFile | None:
         path = self.engine.url.database

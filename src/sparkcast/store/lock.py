@@ -1,4 +1,4 @@
-"""One `run` at a time on a study. The kernel frees the lock when its holder dies, however it dies."""
+"""One `run` at a time on a study, or several that say so. The kernel frees the lock when its holder dies."""
 
 import fcntl
 import os
@@ -10,11 +10,11 @@ from sparkcast.errors import BusyError
 
 
 @contextmanager
-def exclusive(path: Path) -> Iterator[None]:
-    """Hold `path` for this process alone, or raise BusyError saying who has it."""
+def exclusive(path: Path, *, together: bool = False) -> Iterator[None]:
+    """Hold `path` for this process alone, or `together` with others, or raise BusyError saying who has it."""
     with path.open("a+") as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, (fcntl.LOCK_SH if together else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError:
             file.seek(0)
             holder = file.read().strip() or "unknown"

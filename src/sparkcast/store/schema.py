@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Boolean,
     Column,
     Float,
@@ -150,6 +151,28 @@ app_records = Table(
     Column("packed", LargeBinary, nullable=False),
 )
 
+# Where `watch` is: what it made of each log that it has seen, written together with the run that came of it.
+watched_logs = Table(
+    "watched_logs",
+    metadata,
+    Column("log", String, primary_key=True),  # an absolute path, or a URL
+    Column("mark", String, nullable=False),  # of its files as they were when it was read; "": it is to be read again
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("status", String, nullable=False),
+    Column("reason", String, nullable=False),
+    Column("study", String, nullable=False),  # that has its run; "" where none came of it
+    Column("run_id", String, nullable=False),
+    Column("read_at", Float, nullable=False),  # by the clock of the machine that read it
+)
+
+# What people say of their jobs, in order: see `history.rules`.
+job_rules = Table(
+    "job_rules",
+    metadata,
+    Column("position", Integer, primary_key=True),
+    Column("rule", JSON, nullable=False),
+)
+
 # Who may write the runs of a study, in a database that several share: see `lease`.
 leases = Table(
     "leases",
@@ -159,6 +182,24 @@ leases = Table(
     Column("holder", String, nullable=False),  # for people
     Column("process", String, nullable=False),  # by which a process of the same machine is seen to be gone
     Column("expires_at", Float, nullable=False),  # by the server's clock
+)
+
+# Who measures a study together with others, and which trial each of them has: see `claims`.
+runners = Table(
+    "runners",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("study", String, nullable=False),
+    Column("holder", String, nullable=False),
+    Column("process", String, nullable=False),
+    Column("expires_at", Float, nullable=False),  # by the server's clock
+)
+
+claims = Table(
+    "claims",
+    metadata,
+    Column("trial_id", ForeignKey("trials.id"), primary_key=True),
+    Column("runner_id", ForeignKey("runners.id"), nullable=False),
 )
 
 # The database itself refuses to count a trial twice.
@@ -252,8 +293,11 @@ def _version(connection: Connection) -> int | None:
     return None if found is None else int(found.value)
 
 
-def prepare(connection: Connection) -> None:
-    """Create the tables, or bring an older file up to date. A newer file is refused."""
+def prepare(connection: Connection, *, may_convert: bool = True) -> int | None:
+    """Create the tables, or bring an older store up to date; returns the version that was found, None for a new store.
+
+    A newer one is refused, and an older one unless it `may_convert`: others may be using it with their version.
+    """
     if connection.dialect.name == "postgresql":  # two that come first at the same time would both create them
         connection.execute(text("SELECT pg_advisory_xact_lock(7229738243)"))
     version = _version(connection) if inspect(connection).has_table(meta.name) else None
@@ -263,13 +307,20 @@ def prepare(connection: Connection) -> None:
             hint="upgrade sparkcast: pip install --upgrade sparkcast",
         )
     is_old = version is not None and version < VERSION
+    if is_old and not may_convert:
+        raise StoreError(
+            f"the store has schema version {version}, this version of sparkcast uses {VERSION}",
+            hint="when nobody measures, bring it up to date with `api.migrate_store(STORE)`; whoever uses it "
+            "needs this version of sparkcast then",
+        )
     if is_old and connection.dialect.name == "sqlite":  # whose driver does not begin a transaction when tables change
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     metadata.create_all(connection)
     if _version(connection) is None:
         connection.execute(meta.insert().values(key="schema_version", value=str(VERSION)))
     if not is_old:
-        return
+        return version
     for step in range(_version(connection) or VERSION, VERSION):  # another process may have done it meanwhile
         MIGRATIONS[step](connection)
     connection.execute(meta.update().where(meta.c.key == "schema_version").values(value=str(VERSION)))
+    return version

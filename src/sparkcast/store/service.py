@@ -15,7 +15,7 @@ from sparkcast.errors import BusyError, UnknownNameError
 from sparkcast.registry import did_you_mean
 from sparkcast.store import schema
 from sparkcast.store.database import Database, repeated
-from sparkcast.store.store import keep_run
+from sparkcast.store.rows import keep_run
 from sparkcast.study import Observation
 
 SCOPES = ("read", "write", "admin")  # each includes those before it

@@ -7,6 +7,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,23 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from sparkcast.errors import NotEnoughDataError, StoreError, StudyChangedError, StudyError
-from sparkcast.plain import from_plain, to_plain
+from sparkcast.plain import from_plain
 from sparkcast.registry import did_you_mean
-from sparkcast.store import lease, schema
+from sparkcast.store import claims, lease, schema
 from sparkcast.store.clock import RunClock
 from sparkcast.store.database import Database, repeated
 from sparkcast.store.packing import pack, unpack
-from sparkcast.store.records import pack_record, unpack_record
+from sparkcast.store.records import unpack_record
+from sparkcast.store.rows import (
+    decisive,
+    deletion,
+    job_row,
+    keep_run,
+    measured,
+    plain_of,
+    record_deletion,
+    row_of,
+)
 from sparkcast.store.snapshot import Snapshot, take_snapshot
 from sparkcast.study import (
     Configuration,
@@ -33,11 +44,9 @@ from sparkcast.study import (
     Trial,
     differences,
 )
-from sparkcast.study.redaction import redact, redact_text
 from sparkcast.study.series import RunSeries
 
 STORE_FILES = (".sqlite", ".db")  # a store that is to be a file, and not a folder
-READINGS = "responses"  # the option of a study that says where in the output of its runs numbers stand
 _SUPERSEDED = "superseded"
 SEEN_EVERY_S = 5.0  # how often a run that goes on is noted to do so
 
@@ -47,10 +56,10 @@ def results_folder(study_file: Path) -> Path:
     return study_file.with_suffix(".results")
 
 
-def open_store(target: str | Path, *, create: bool = False) -> "Store":
-    """Open a results folder, an SQLite file or a database URL."""
+def open_store(target: str | Path, *, create: bool = False, migrate: bool = False) -> "Store":
+    """Open a results folder, an SQLite file or a database URL; `migrate` brings an older database up to date."""
     if isinstance(target, str) and "://" in target:
-        return Store(target)
+        return Store(target, migrate=migrate)
     path = Path(target)
     is_file = path.is_file() or path.suffix in STORE_FILES
     if create:
@@ -100,11 +109,17 @@ class SearchRun:
 class Store:
     """An open store. One that is only a `snapshot` of somebody else's cannot be written."""
 
-    def __init__(self, url: str | sa.URL, *, snapshot: Snapshot | None = None) -> None:
-        self._database = Database(url, snapshot)
+    def __init__(self, url: str | sa.URL, *, snapshot: Snapshot | None = None, migrate: bool = False) -> None:
+        self._database = Database(url, snapshot, migrate=migrate)
         self._transaction = self._database.transaction
         self._lease: lease.Lease | None = None
+        self._runner: claims.Runner | None = None
         self._clocks: dict[str, RunClock] = {}  # of the runs that this process began
+
+    @property
+    def database(self) -> Database:
+        """For the other files of this room."""
+        return self._database
 
     def close(self) -> None:
         self._database.close()
@@ -128,7 +143,7 @@ class Store:
         with self._transaction() as connection:
             self._lease = lease.acquire(connection, study)
         try:
-            with lease.heartbeat(self._database.engine, self._lease):
+            with lease.heartbeat(self._database.engine, partial(lease.renew, lease=self._lease)):
                 yield
         finally:
             held, self._lease = self._lease, None
@@ -136,11 +151,52 @@ class Store:
                 lease.release(connection, held)
 
     @contextmanager
+    def joining(self, study: str) -> Iterator[None]:
+        """The right to write runs of trials that `claim` gives, beside others who have joined."""
+        with self._transaction() as connection:
+            self._runner = claims.join(connection, study)
+        try:
+            with lease.heartbeat(self._database.engine, partial(claims.stay, runner=self._runner)):
+                yield
+        finally:
+            joined, self._runner = self._runner, None
+            with suppress(StoreError), self._transaction() as connection:  # else its time ends by itself
+                claims.leave(connection, joined)
+
+    @property
+    def is_beside_others(self) -> bool:
+        """Whether others may measure the same study now."""
+        return self._runner is not None
+
+    @repeated
+    def claim(self, trials: Sequence[Trial]) -> Trial | None:
+        """The first of these trials without a result that nobody else runs, for this runner alone; None: there is none.
+
+        What dead runners left open is ended, and their trials are given away again.
+        """
+        assert self._runner is not None, "join first"
+        with self._transaction() as connection:
+            key = claims.claim(connection, self._runner, [trial.key for trial in trials])
+            self._close_runs(connection, self._runner.study, ~claims.by_others(self._runner))
+        return next((trial for trial in trials if trial.key == key), None)
+
+    def others_running(self, study: str) -> int:
+        """How many trials of a study other runners have claimed."""
+        if self._runner is None:
+            return 0
+        query = sa.select(sa.func.count()).select_from(schema.trials)
+        with self._transaction() as connection:
+            chosen = query.where(schema.trials.c.study == study, claims.by_others(self._runner))
+            return connection.execute(chosen).scalar() or 0
+
+    @contextmanager
     def _writing(self) -> Iterator[Connection]:
         """A transaction of whoever may write: it fails whole when the study was taken over meanwhile."""
         with self._transaction() as connection:
             if self._lease is not None:
                 lease.renew(connection, self._lease)
+            if self._runner is not None:
+                claims.stay(connection, self._runner)
             yield connection
 
     # ------------------------------------------------------------ studies and trials
@@ -155,7 +211,7 @@ class Store:
                 values = {"name": study.name, "definition": definition, "created_at": time.time()}
                 connection.execute(schema.studies.insert().values(values))
             elif stored != definition:
-                changes = differences(_decisive(stored), _decisive(definition))
+                changes = differences(decisive(stored), decisive(definition))
                 if changes and not allow_changed and self._count_runs(connection, study.name):
                     raise StudyChangedError(
                         f"study {study.name!r} has changed since it was run: {'; '.join(changes)}",
@@ -253,12 +309,12 @@ class Store:
             match = schema.studies.c.name == study
             connection.execute(schema.studies.update().where(match).values(definition=dict(definition)))
             for run in runs:
-                row, match = _row(run), schema.observations.c.run_id == run.run_id
+                row, match = row_of(run), schema.observations.c.run_id == run.run_id
                 cells = {name: row[name] for name in ("responses", "curve")}
                 connection.execute(schema.observations.update().where(match).values(cells))
                 for job in run.jobs:
                     match = (schema.run_jobs.c.run_id == run.run_id) & (schema.run_jobs.c.number == job.number)
-                    cells = {name: value for name, value in _job_row("", job).items() if name in ("responses", "curve")}
+                    cells = {name: value for name, value in job_row("", job).items() if name in ("responses", "curve")}
                     connection.execute(schema.run_jobs.update().where(match).values(cells))
 
     # ------------------------------------------------------------ runs made without sparkcast
@@ -284,7 +340,7 @@ class Store:
                 if last is not None:
                     packed = packed.where(records.run_id.in_([row.run_id for row in rows]))
                 found = {row.run_id: row.packed for row in connection.execute(packed)}
-        runs = (from_plain(Observation, _plain(row)) for row in rows)
+        runs = (from_plain(Observation, plain_of(row)) for row in rows)
         return tuple(
             dataclasses.replace(run, record=unpack_record(found[run.run_id])) if run.run_id in found else run
             for run in runs
@@ -303,8 +359,8 @@ class Store:
     def drop_ingested(self, study: str, run_ids: Collection[str]) -> None:
         """Forget ingested runs that belong elsewhere now."""
         with self._writing() as connection:
-            connection.execute(_deletion(study, run_ids))
-            connection.execute(_record_deletion(study, run_ids))
+            connection.execute(deletion(study, run_ids))
+            connection.execute(record_deletion(study, run_ids))
 
     # ------------------------------------------------------------ searches
 
@@ -368,16 +424,22 @@ class Store:
     def close_interrupted(self, study: str) -> int:
         """End runs that a crash left open, at the latest time at which they can have ended: what they spent counts.
 
-        Call while holding the study's lock: then nobody else has them.
+        Call while holding the study's lock: then nobody else has them, but runners who joined as this one did.
         """
-        own = sa.select(schema.trials.c.id).where(schema.trials.c.study == study)
+        with self._writing() as connection:
+            if self._runner is not None:
+                return self._close_runs(connection, study, ~claims.by_others(self._runner))
+            lease.expel(connection, study)
+            return self._close_runs(connection, study, sa.true())
+
+    def _close_runs(self, connection: Connection, study: str, of_trials: sa.ColumnElement[bool]) -> int:
+        own = sa.select(schema.trials.c.id).where(schema.trials.c.study == study, of_trials)
         left_open = (schema.runs.c.state == "running") & schema.runs.c.trial_id.in_(own)
         now = time.time()
-        with self._writing() as connection:
-            found = connection.execute(sa.select(schema.runs).where(left_open)).all()
-            for row in found:
-                last_seen = row.launched_at if row.ended_at is None else row.ended_at
-                self._end_run(connection, row.id, "interrupted", max(last_seen, min(last_seen + SEEN_EVERY_S, now)))
+        found = connection.execute(sa.select(schema.runs).where(left_open)).all()
+        for row in found:
+            last_seen = row.launched_at if row.ended_at is None else row.ended_at
+            self._end_run(connection, row.id, "interrupted", max(last_seen, min(last_seen + SEEN_EVERY_S, now)))
         return len(found)
 
     def begin_run(self, study: str, trial: Trial, *, search_id: int | None = None) -> tuple[str, str]:
@@ -421,7 +483,7 @@ class Store:
             if connection.execute(sa.select(schema.observations.c.run_id).where(of_run)).first() is not None:
                 return  # the answer to the first time was lost
             self._end_run(connection, observation.run_id, "done", self._clocks[observation.run_id].now())
-            values = _row(observation) | {
+            values = row_of(observation) | {
                 "study": study,
                 "trial_id": self._trial_id(connection, study, trial),
                 "is_final": observation.outcome is not Outcome.LOST and not observation.leaves_open,
@@ -431,7 +493,7 @@ class Store:
                 values["configuration"] = None
             connection.execute(schema.observations.insert().values(values))
             for job in observation.jobs:
-                connection.execute(schema.run_jobs.insert().values(_job_row(observation.run_id, job)))
+                connection.execute(schema.run_jobs.insert().values(job_row(observation.run_id, job)))
             if observation.sharing is not None:
                 shared = {"run_id": observation.run_id, **dataclasses.asdict(observation.sharing)}
                 connection.execute(schema.shared_runs.insert().values(shared))
@@ -496,7 +558,7 @@ class Store:
             jobs, shared = self._jobs(connection, study), self._shared(connection, study)
             return tuple(
                 dataclasses.replace(one, jobs=jobs.get(one.run_id, ()), sharing=shared.get(one.run_id))
-                for one in (_measured(_plain(row)) for row in connection.execute(query))
+                for one in (measured(plain_of(row)) for row in connection.execute(query))
             )
 
     def _jobs(self, connection: Connection, study: str) -> dict[str, tuple[JobRun, ...]]:
@@ -510,7 +572,7 @@ class Store:
         )
         found: dict[str, tuple[JobRun, ...]] = {}
         for row in connection.execute(query):
-            found[row.run_id] = (*found.get(row.run_id, ()), from_plain(JobRun, _plain(row)))
+            found[row.run_id] = (*found.get(row.run_id, ()), from_plain(JobRun, plain_of(row)))
         return found
 
     def _shared(self, connection: Connection, study: str) -> dict[str, Sharing]:
@@ -521,58 +583,3 @@ class Store:
             .where(schema.trials.c.study == study)
         )
         return {row.run_id: Sharing(row.policy, row.cores, row.mode) for row in connection.execute(query)}
-
-
-def _decisive(definition: Mapping[str, Any]) -> dict[str, Any]:
-    """What decides of runs: not how their output is read, nor passwords that the first versions left in it."""
-    spark, options = definition["spark"], dict(definition.get("options", {}))
-    options.pop(READINGS, None)
-    return {**definition, "options": options or None, "spark": {**spark, "conf": redact(spark["conf"])}}
-
-
-def _deletion(study: str, run_ids: Collection[str]) -> sa.Delete:
-    """Of ingested runs: measured ones are only ever added."""
-    kept = schema.observations.c
-    return schema.observations.delete().where(
-        kept.study == study, kept.run_id.in_(list(run_ids)), kept.trial_id.is_(None)
-    )
-
-
-def _record_deletion(study: str, run_ids: Collection[str]) -> sa.Delete:
-    kept = schema.app_records.c
-    return schema.app_records.delete().where(kept.study == study, kept.run_id.in_(list(run_ids)))
-
-
-def keep_run(connection: Connection, study: str, run: Observation) -> None:
-    """An ingested run in place of what was known of it; what its log told stays where this reading has none."""
-    connection.execute(_deletion(study, [run.run_id]))
-    connection.execute(schema.observations.insert().values(study=study, is_final=False, **_row(run)))
-    if run.record is not None:
-        connection.execute(_record_deletion(study, [run.run_id]))
-        row = {"study": study, "run_id": run.run_id, "packed": pack_record(run.record)}
-        connection.execute(schema.app_records.insert().values(row))
-
-
-def _row(observation: Observation) -> dict[str, Any]:
-    """What the run itself tells, as it is stored."""
-    columns = schema.observations.columns
-    return {name: value for name, value in to_plain(observation).items() if name in columns}
-
-
-def _job_row(run_id: str, job: JobRun) -> dict[str, Any]:
-    """A job as it is stored; its slowdown follows from other runs, which may come later."""
-    return {name: value for name, value in to_plain(job).items() if name != "slowdown"} | {"run_id": run_id}
-
-
-def _plain(row: sa.Row[Any]) -> dict[str, Any]:
-    """A row as plain data, without the passwords that earlier versions left in its cause."""
-    plain = {str(name): value for name, value in row._mapping.items()}
-    return plain | ({"cause": redact_text(plain["cause"])} if plain.get("cause") else {})
-
-
-def _measured(row: dict[str, Any]) -> Observation:
-    """A run that a trial asked for: its row, with those of its trial and attempt."""
-    given, requested = row["configuration"], row["requested"]
-    is_open = bool(given) and not row["is_final"] and row["outcome"] != Outcome.LOST.value
-    settings = {"configuration": given or requested, "requested": requested if given else None, "leaves_open": is_open}
-    return from_plain(Observation, row | settings | {"started_at": row["launched_at"]})

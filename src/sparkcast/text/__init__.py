@@ -14,6 +14,7 @@ _WRITERS = {
     "FitResult": ("prediction", "write_fit"),
     "GateAnswer": ("gate", "write"),
     "Ingested": ("ingest", "write"),
+    "Jobs": ("watching", "write_jobs"),
     "LogComparison": ("profile", "write_comparison"),
     "PlanSummary": ("plans", "write"),
     "PredictionAt": ("prediction", "write"),
@@ -22,8 +23,14 @@ _WRITERS = {
     "QueueAnswer": ("queueing", "write_queue"),
     "Recommendation": ("recommendation", "write"),
     "Replicated": ("replication", "write"),
+    "SubmittedJob": ("submission", "write"),
+    "StoreChecked": ("stores", "write_checked"),
+    "StoreCopied": ("stores", "write_copied"),
+    "StoreMigrated": ("stores", "write_migrated"),
+    "StorePruned": ("stores", "write_pruned"),
     "TuneResult": ("tuning", "write"),
     "Validation": ("validation", "write"),
+    "Watched": ("watching", "write"),
     "WhatIf": ("whatif", "write"),
 }
 

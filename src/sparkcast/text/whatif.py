@@ -80,6 +80,8 @@ def _labeled(found: "WhatIf", details: bool) -> Iterator[tuple[str, str]]:
         f"{_shape(one)}: {show_seconds(one.time_s)}, {one.core_hours:.3g} core-hours{cost}, "
         f"{show_percent(one.utilization)} of slots busy",
     )
+    launched = f", which began {show_seconds(found.launch_s)} after its submission" if found.launch_s else ""
+    yield "Times", f"from the start of the application to its end{launched}"
     if found.knee is not None:
         yield "Knee", f"{_shape(found.knee)}: the fewest slots within 10% of the fastest time here"
     if found.floor is not None:

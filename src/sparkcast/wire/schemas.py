@@ -46,10 +46,13 @@ class ErrorDocument:
 def documents() -> dict[str, Any]:
     """The type of each command's document; of `run`, also what --dry-run prints, and of `list`, what a kind holds."""
     from sparkcast.analysis import Analysis
+    from sparkcast.api.submission import SubmittedJob
     from sparkcast.data.ingest import Ingested
     from sparkcast.demo import DemoResult
     from sparkcast.designs.summary import PlanSummary
     from sparkcast.history.gate import GateAnswer
+    from sparkcast.history.summary import Jobs
+    from sparkcast.history.watch import Watched
     from sparkcast.learned.predict import PredictionAt
     from sparkcast.profile import LogComparison, Profile
     from sparkcast.queues.admission import Decision
@@ -59,6 +62,10 @@ def documents() -> dict[str, Any]:
     from sparkcast.replications import Replicated
     from sparkcast.runs.campaign import CampaignResult
     from sparkcast.search.loop import TuneResult
+    from sparkcast.store.checking import StoreChecked
+    from sparkcast.store.copying import StoreCopied
+    from sparkcast.store.migrating import StoreMigrated
+    from sparkcast.store.pruning import StorePruned
     from sparkcast.validate import Validation
     from sparkcast.wire.results import Exported, FitReport, Kinds, Starter, Written
 
@@ -71,6 +78,7 @@ def documents() -> dict[str, Any]:
         "fit": FitReport,
         "ingest": Ingested,
         "init": Starter,
+        "jobs": Jobs,
         "list": Kinds | dict[str, str],
         "predict": PredictionAt,
         "queue": QueueAnswer,
@@ -80,8 +88,14 @@ def documents() -> dict[str, Any]:
         "replicate": Replicated,
         "report": Written,
         "run": CampaignResult | list[str],
+        "submit": SubmittedJob,
+        "store check": StoreChecked,
+        "store copy": StoreCopied,
+        "store migrate": StoreMigrated,
+        "store prune": StorePruned,
         "tune": TuneResult,
         "validate": Validation,
+        "watch": Watched,
         "whatif": WhatIf | Recommendation,
     }
 

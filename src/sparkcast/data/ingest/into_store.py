@@ -23,7 +23,7 @@ class IntoStore:
 
     def __init__(self, target: str) -> None:
         if "://" not in target:
-            _require_place(Path(target))
+            require_place(Path(target))
         self._target = target
         self._studies: dict[str, str] = {}  # run id -> the study that has it
         self.earlier: dict[str, Observation] = {}
@@ -72,7 +72,7 @@ class IntoStore:
         return tuple(tables)
 
 
-def _require_place(path: Path) -> None:
+def require_place(path: Path) -> None:
     """Raise StudyError for what cannot become a store, or should not."""
     hint = "name a .csv file, a study file, or a results folder (new, empty or with a store)"
     if not path.exists():

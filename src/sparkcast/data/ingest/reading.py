@@ -41,6 +41,6 @@ Reader = Callable[[Sequence[Log], LogQuery], Iterable[Taken[ObservedLog | None]]
 
 
 def read_here(
-    logs: Sequence[Log], reading: LogQuery, processes: int | None = None
+    logs: Sequence[Log], reading: LogQuery, processes: int | None = None, *, ignore_interrupts: bool = False
 ) -> Iterable[Taken[ObservedLog | None]]:
-    return read_logs(logs, reading.observe, processes=processes)
+    return read_logs(logs, reading.observe, processes=processes, ignore_interrupts=ignore_interrupts)

@@ -69,7 +69,7 @@ class Pattern:
         return None
 
 
-def parse_pattern(text: str) -> Pattern:
+def parse_pattern(text: str, *, is_required: bool = True) -> Pattern:
     r"""What `--setting` takes.
 
     >>> parse_pattern(r"rows=--rows (\d+)").value(("job.py --rows 100",))
@@ -87,7 +87,7 @@ def parse_pattern(text: str) -> Pattern:
             f"`settings=` {text!r} has {found.groups or 'no'} groups, and its value is what one group matches",
             hint=r"use (...) once, around the value, as in 'rows=--rows (\d+)', and (?:...) elsewhere",
         )
-    return Pattern(name, regex)
+    return Pattern(name, regex, is_required)
 
 
 def cluster_settings(shape: ClusterShape) -> dict[str, Level]:

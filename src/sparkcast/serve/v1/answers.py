@@ -1,23 +1,20 @@
 """Questions about a study, a table or a job: analyze, predict, recommend, validate, queue."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastapi import APIRouter, Response
 
 from sparkcast import api
 from sparkcast.errors import StudyError
 from sparkcast.learned.predict import PredictionAt
-from sparkcast.recommend.brief import BriefChoice, choose_briefly
+from sparkcast.recommend.brief import choose_briefly
 from sparkcast.recommend.question import Question
 from sparkcast.serve.problems import JsonBytes
 from sparkcast.serve.v1.bodies import AnalyzeBody, PredictBody, QuestionBody, QueueBody, RecommendBody, ValidateBody
 from sparkcast.serve.v1.common import Ask, answers
 from sparkcast.serve.v1.work import accepted
 from sparkcast.wire.documents import document_of
-
-if TYPE_CHECKING:
-    from sparkcast.serve.learning import Learned
 
 router = APIRouter(prefix="/v1", tags=["questions"])
 
@@ -43,8 +40,8 @@ def predict(body: PredictBody, ask: Ask) -> Response:
     learned = ask.learned(body.study)
     options: dict[str, Any] = body.model_dump(include={"response", "level", "extrapolate"})
     if isinstance(body.at, dict):
-        return ask.document("predict", api.predict(learned.knowledge, body.at, **options), learned)
-    many = api.predict(learned.knowledge, body.at, **options)
+        return ask.document("predict", api.predict(learned.source, body.at, **options), learned)
+    many = api.predict(learned.source, body.at, **options)
     return ask.document("predict", ManyPredictions(many.items), learned)
 
 
@@ -73,9 +70,12 @@ def recommend(body: RecommendBody, ask: Ask) -> Response:
             raise StudyError(
                 "a brief answer chooses among the known levels only", hint="leave out `brief`, or the other options"
             )
-        found = brief_choice(learned, question)
+        found = None if learned.is_replayed else choose_briefly(learned.advisor.recommender, question)
         if found is not None:
             return ask.document("recommend brief", found, learned)
+    if learned.is_replayed and body.jobs_running is None:
+        choices = api.Choices(body.levels, body.free_epochs)
+        return ask.document("recommend", api.recommend(learned.data, question, choices=choices), learned)
     advisor = learned.advisor
     if body.levels or body.free_epochs or body.extrapolate:
         choices = api.Choices(body.levels, body.free_epochs)
@@ -84,11 +84,6 @@ def recommend(body: RecommendBody, ask: Ask) -> Response:
         )
     found_all = advisor.recommend(question, api.Present(jobs_running=body.jobs_running))
     return ask.document("recommend", found_all, learned)
-
-
-def brief_choice(learned: "Learned", question: Question) -> BriefChoice | None:
-    """The same settings as the whole answer has."""
-    return choose_briefly(learned.advisor.recommender, question)
 
 
 @router.post("/validate", status_code=202, responses={**answers("", "the work, done or under way")})

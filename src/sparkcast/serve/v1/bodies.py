@@ -75,6 +75,29 @@ class RecommendBody(QuestionBody):
     brief: bool = Field(False, description="only the choice, the runner-up and their chances: for schedulers")
 
 
+class CheckBody(Body):
+    """Either `line`, of a recurring job; or `study` and `configuration`."""
+
+    line: str | None = Field(None, max_length=20_000, description="the spark-submit line of a recurring job")
+    job: str | None = Field(None, max_length=300, description="its name, where the line does not tell it")
+    input_size: Positive | None = Field(None, description="bytes that it will read")
+    free_cores: Count | None = None
+    study: Name | None = None
+    configuration: Settings = Field({}, description="of the study")
+    within: Seconds | None = None
+    budget: Positive | None = None
+    confidence: Share = 0.95
+    limits: list[Annotated[str, Field(max_length=200)]] = Field([], max_length=20)
+
+
+class SubmissionBody(QuestionBody):
+    properties: dict[str, str] = Field({}, max_length=500, description="of Spark, that the line has")
+    given: Settings = Field({}, description="settings that the program has already")
+    passed: list[str] = Field([], max_length=100, description="settings that the program can be given")
+    explore: bool = Field(False, description="safe tuning: one change for each run, within the risk")
+    risk: Share = 0.05
+
+
 class ValidateBody(Body):
     study: Name
     response: str | None = None

@@ -1,0 +1,169 @@
+"""Every log of production becomes a run of its job; the jobs that a store has."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sparkcast.data.sources import Source
+from sparkcast.errors import StudyError
+from sparkcast.study import Price, SparkOptions
+
+if TYPE_CHECKING:
+    from sparkcast.data.ingest import Reader
+    from sparkcast.history.summary import Jobs
+    from sparkcast.history.watch import Watched, WatchedLog
+    from sparkcast.runs.cancel import CancelToken
+    from sparkcast.store import Store
+
+
+def watch(
+    paths: Source | Sequence[Source],
+    into: Source,
+    *,
+    every_s: float | None = None,
+    readers: int | None = None,
+    settings: Sequence[str] = (),
+    interactive: bool = False,
+    price: Price | None = None,
+    rules: Source | None = None,
+    retry: bool = False,
+    spark: SparkOptions | None = None,
+    on_log: "Callable[[WatchedLog], None]" = lambda log: None,
+    on_look: "Callable[[Watched], None]" = lambda found: None,
+) -> "Watched":
+    """Make each application a run of its job as its log comes, grows and ends. What was read is not read again.
+
+    A run and the note that its log was read are stored together: `watch` can be killed at any moment, and each
+    application is in the store exactly once when it has run again.
+
+    Args:
+        paths: Folders, logs, patterns, URLs that fsspec understands.
+        into: A store: a results folder, an SQLite file or a database URL. Each job is a study of its own there.
+        every_s: Look again after so many seconds, until a `CancelToken` around the call is canceled; by default once.
+        readers: Logs read at once, each in a process of its own; by default as many as there are cores.
+        settings: Parameters of the jobs' own, as `NAME=REGEX`, as in `ingest`. A log without one is taken all the same.
+        interactive: Take shells, notebooks and SQL servers too.
+        price: Per core-hour and GiB-hour: adds the cost to each run.
+        rules: A file that says which applications are one job: kept in the store, for all that ask it.
+        retry: Read logs again that were skipped or could not be read.
+        spark: Read the logs as a Spark job with this master and these properties: for a year's logs, the first time.
+        on_log: Called after each log is in the store.
+        on_look: Called each time that all paths were looked at.
+
+    Returns:
+        What became of each log that was read, the last time it looked.
+
+    Raises:
+        StudyError: None of the paths exists, or `into` is no store.
+        RunError: The cluster that was to read the logs failed.
+
+    >>> found = watch("log.zstd", "watched.results")
+    >>> [one.event.value for one in found.logs]
+    ['new']
+    >>> watch("log.zstd", "watched.results").counts
+    {'unchanged': 1}
+    """
+    from sparkcast.data.ingest import LogQuery, parse_pattern
+    from sparkcast.history.watch import WatchQuery, open_watched, require_some_path, watch_every, watch_once
+    from sparkcast.runs.cancel import current_token
+
+    if every_s is not None and not 0 < every_s < float("inf"):
+        raise StudyError(f"`every_s={every_s:g}` is not a time to wait", hint="give seconds above 0")
+    patterns = tuple(parse_pattern(text, is_required=False) for text in settings)
+    given = [str(paths)] if isinstance(paths, str | Path) else [str(path) for path in paths]
+    reader = _reader(readers, spark)
+    query = WatchQuery(tuple(given), reader, LogQuery(patterns, _of_cores(price)), interactive)
+    require_some_path(given)
+    target = str(into)
+    store = open_watched(target)
+    try:
+        _prepare(store, rules, retry=retry)
+        should_stop = _until(current_token())
+        if every_s is None:
+            found = watch_once(store, target, query, on_log=on_log, should_stop=should_stop)
+            on_look(found)
+            return found
+        return watch_every(store, target, query, every_s, on_log=on_log, on_look=on_look, should_stop=should_stop)
+    finally:
+        store.close()
+
+
+def jobs(
+    store: Source,
+    *,
+    job: str | None = None,
+    rules: Source | None = None,
+    price: Price | None = None,
+) -> "Jobs":
+    """The recurring jobs of a store: runs, last run, median time, core-hours, cost, and how their time changes.
+
+    Args:
+        store: A results folder, an SQLite file or a database URL, that `watch` or `ingest` has filled.
+        job: Only this one, with what made its runs one job: its name, or the name of one of its applications.
+        rules: A file that says which applications are one job, tried out on this store: `watch` keeps it.
+        price: Per core-hour and GiB-hour.
+
+    Returns:
+        A row for each job, the one with the most core-hours first.
+
+    Raises:
+        StudyError: There is no such job, or the file of rules is malformed.
+        NotEnoughDataError: There is no store, or nothing was ingested.
+
+    >>> found = watch("log.zstd", "jobs.results")
+    >>> [(one.name, one.n_runs) for one in jobs("jobs.results").jobs]
+    [('a study', 1)]
+    """
+    from sparkcast.errors import NotEnoughDataError
+    from sparkcast.history.jobs import histories_of, history_of
+    from sparkcast.history.rules import read_rules
+    from sparkcast.history.summary import summary_of
+    from sparkcast.store import open_store
+
+    opened = open_store(str(store))
+    try:
+        known = histories_of(opened, rules=None if rules is None else read_rules(Path(rules)))
+    finally:
+        opened.close()
+    if not known:
+        raise NotEnoughDataError(
+            f"{str(store)!r} has no runs that were read from logs", hint="`api.watch(FOLDER, STORE)` reads them"
+        )
+    chosen = known if job is None else (history_of(known, job),)
+    return summary_of(chosen, str(store), _of_cores(price))
+
+
+def _prepare(store: "Store", rules: Source | None, *, retry: bool) -> None:
+    from sparkcast.history.rules import keep_rules, read_rules
+    from sparkcast.history.watch import LogEvent
+    from sparkcast.store.watched import WatchedLogs
+
+    if rules is not None:
+        keep_rules(store, read_rules(Path(rules)))
+    if retry:
+        logs = WatchedLogs(store)
+        logs.forget(row.log for row in logs.rows().values() if row.status in (LogEvent.SKIPPED, LogEvent.FAILED))
+
+
+def _of_cores(price: Price | None) -> Price | None:
+    if price is not None and (price.machine_hours or price.hour is not None):
+        raise StudyError(
+            "a log knows cores and memory, not machines", hint="give `price=Price(core_hour=0.05, gib_hour=0.01)`"
+        )
+    return price
+
+
+def _reader(readers: int | None, spark: SparkOptions | None) -> "Reader":
+    from functools import partial
+
+    from sparkcast.data.ingest import read_here
+
+    if spark is None:
+        return partial(read_here, processes=readers, ignore_interrupts=True)
+    from sparkcast.data.ingest.on_spark import reader_on
+
+    return reader_on(spark)
+
+
+def _until(token: "CancelToken") -> Callable[[], bool]:
+    return lambda: token.is_canceled

@@ -1,0 +1,122 @@
+"""What to add to a spark-submit line: settings that keep to the limits, given what the line says already."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from sparkcast.errors import StudyError
+from sparkcast.recommend import Candidate
+from sparkcast.recommend.brief import choose_briefly
+from sparkcast.recommend.choose import Recommender
+from sparkcast.recommend.launch import launch_of_table
+from sparkcast.recommend.question import Question
+from sparkcast.recommend.submit import INSTANCES, TOTAL_CORES, cluster_properties, is_property
+from sparkcast.study import Configuration, Level, Role
+from sparkcast.study.setting import SIZES
+from sparkcast.units import as_number, show_probability
+
+_CORES, _MEMORY = "spark.executor.cores", "spark.executor.memory"
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionAdvice:
+    """What a line gets, and what it may count on."""
+
+    verdict: Literal["meets", "misses"]  # all limits, with the wanted probability
+    reason: str
+    configuration: Configuration  # that the run will have: the varied settings
+    held: Configuration  # of these, what the line said already
+    properties: Mapping[str, str] = field(default_factory=dict)  # of Spark, to add
+    arguments: Mapping[str, Level] = field(default_factory=dict)  # of the program, to add: setting -> level
+    words: tuple[str, ...] = ()  # of the program too, where the study says how it takes them
+    probability: float | None = None  # of keeping to all limits
+    chosen: Candidate | None = None
+    step: str = ""  # of safe tuning: change, keep, roll-back, stop
+
+
+def held_by(recommender: Recommender, properties: Mapping[str, str], given: Mapping[str, Level]) -> dict[str, Level]:
+    """The varied settings that a line decides itself: by its properties, and by arguments of the program."""
+    factors, words = recommender.known.factors, recommender.words
+    held: dict[str, Level] = {name: level for name, level in given.items() if name in factors}
+    told: dict[Role, Level | None] = {
+        Role.MACHINES: _executors(properties),
+        Role.CORES: as_number(properties.get(_CORES, "")),
+        Role.MEMORY: properties.get(_MEMORY),
+    }
+    for role, level in told.items():
+        name = words.first(role, among=factors)
+        if name is not None and level is not None:
+            held.setdefault(name, level)
+    return held | {name: properties[name] for name in factors if is_property(name) and name in properties}
+
+
+def _executors(properties: Mapping[str, str]) -> float | None:
+    told = as_number(properties.get(INSTANCES, ""))
+    cores, total = as_number(properties.get(_CORES, "")), as_number(properties.get(TOTAL_CORES, ""))
+    return total // cores if told is None and cores and total else told
+
+
+def advise_line(
+    recommender: Recommender,
+    question: Question,
+    properties: Mapping[str, str],
+    given: Mapping[str, Level],
+    passed: Sequence[str] = (),
+) -> SubmissionAdvice:
+    """Settings for a line that has these properties. `given`: settings that its program has already; `passed`: that
+    it can be given. Raises as `recommend` does, and StudyError for a setting that nobody could set."""
+    held = held_by(recommender, properties, given)
+    fixed = replace(question, fix={**question.fix, **held}, most=2)
+    found = choose_briefly(recommender, fixed)
+    if found is None:
+        recommender.ask(fixed)  # says what comes nearest
+        raise StudyError("no candidate keeps to the limits")
+    chosen = found.chosen
+    told = "" if not found.limits else f"keeps to the limits with {show_probability(chosen.probability)} probability"
+    return advice_at(recommender, chosen.configuration, held, properties, given, passed, chosen=chosen, reason=told)
+
+
+def advice_at(
+    recommender: Recommender,
+    configuration: Configuration,
+    held: Mapping[str, Level],
+    properties: Mapping[str, str],
+    given: Mapping[str, Level],
+    passed: Sequence[str],
+    *,
+    chosen: Candidate | None = None,
+    reason: str = "",
+    step: str = "",
+) -> SubmissionAdvice:
+    """What a line needs to run with this configuration."""
+    words, constants = recommender.words, recommender.known.constants
+    launch = launch_of_table(constants | configuration, words)
+    added = {name: value for name, value in launch.properties.items() if name not in properties}
+    if {INSTANCES, TOTAL_CORES} & properties.keys():  # the line says how many in its own way
+        added = {name: value for name, value in added.items() if name not in (INSTANCES, TOTAL_CORES)}
+    of_spark = {name for name in configuration if cluster_properties(configuration.only([name]), words)}
+    of_spark |= {name for name in configuration if is_property(name) or words.role(name) in (Role.CORES, Role.MEMORY)}
+    arguments: dict[str, Level] = {}
+    declared = {setting.name for setting in words.settings if setting.argument}
+    for name, level in configuration.items():
+        if name in held or name in given or name in of_spark or name in declared:
+            continue
+        if name not in passed and words.role(name) not in (*SIZES, Role.JOBS):
+            raise StudyError(
+                f"{name} is a setting of the program, and nothing says how the program takes it",
+                hint=f"`arguments=[{name!r}]` passes it, or `fix={{{name!r}: VALUE}}` says what it is",
+            )
+        if name in passed:
+            arguments[name] = level
+    return SubmissionAdvice(
+        "meets",
+        reason,
+        configuration,
+        Configuration(held),
+        added,
+        arguments,
+        tuple(word for word in launch.arguments),
+        None if chosen is None else chosen.probability,
+        chosen,
+        step,
+    )
