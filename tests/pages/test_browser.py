@@ -132,7 +132,7 @@ def problems_of(page: "Page") -> list[str]:
         pytest.skip("axe-core is not installed: pip install --no-deps axe-playwright-python")
     page.evaluate((Path(axe.submodule_search_locations[0]) / "axe.min.js").read_text())
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    return [f"{one['id']}: {one['nodes'][0]['html'][:160]}" for one in found["violations"]]
+    return [f"{one['id']}: {one['nodes'][0]['target']} {one['nodes'][0]['html'][:160]}" for one in found["violations"]]
 
 
 def test_a_service_without_runs_says_what_to_do_first(empty_site: str, watch: Callable[..., Watched]) -> None:
