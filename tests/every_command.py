@@ -84,6 +84,10 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
         ("runs.csv", *QUICK, "--save", "m.sparkcast", "--force"),
         ("s.yaml", "--response", "time_s", "--details"),
     ],
+    "fleet": [
+        ("fleet.results", "--until", "2026-11-06"),
+        ("fleet.results", "--until", "2026-11-06", "--price", "core_hour=0.05", "--since", "14d", "--details"),
+    ],
     "ingest": [
         ("pi.zstd", "log", "--into", "in.csv"),
         ("pi.zstd", "--into", "in2.csv", "--details"),
@@ -179,6 +183,13 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
         (4, ("runs.csv", "-o", "x.csv", "--to", "samples")),
     ],
     "fit": [(2, ("rnus.csv",)), (2, ("runs.csv", "--model", "rigde")), (4, ("few.csv",)), (2, ("log",))],
+    "fleet": [
+        (2, ("no.results",)),
+        (2, ()),
+        (2, ("fleet.results", "--since", "week")),
+        (2, ("fleet.results", "--until", "yesterday")),
+        (4, ("fleet.results", "--until", "2030-01-01")),
+    ],
     "ingest": [
         (2, ("pi.zst", "--into", "new.csv")),
         (2, ("pi.zstd", "--into", "runs.csv")),

@@ -71,6 +71,7 @@ def a_run(
         "time_s": time_s,
         "total_s": total_s,
         "startup_s": 15.0,
+        "task_s": sum(stages_s) * slots,
         "core_hours": slots * total_s / 3600,
         "gib_hours": executors * memory_gib * total_s / 3600,
         "input_bytes": gib * GIB,

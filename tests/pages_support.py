@@ -79,7 +79,9 @@ def a_table(folder: Path, *, name: str = "runs.csv") -> Path:
     for executors in (2, 4, 8, 16):
         for size in (50, 100, 200, 400):
             for codec, factor in (("zstd", 1.0), (EVIL, 1.2)):
-                rows.append(f'{executors},{size},"{codec}",{(20 + 8 * size * factor / executors) * draw.uniform(0.95, 1.05):.2f}')
+                rows.append(
+                    f'{executors},{size},"{codec}",{(20 + 8 * size * factor / executors) * draw.uniform(0.95, 1.05):.2f}'
+                )
     file = folder / name
     file.write_text("\n".join(rows) + "\n")
     return file

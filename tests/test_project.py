@@ -84,6 +84,8 @@ OWN_KEYS |= {
     ("cli/watching.py", "time_s"),
     ("text/watching.py", "cost"),
     ("text/watching.py", "time_s"),
+    ("history/savings.py", "executors"),
+    ("text/fleet.py", "cost"),
 }
 
 

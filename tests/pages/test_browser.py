@@ -163,7 +163,9 @@ def test_names_that_are_markup_are_shown_as_they_are(site: str, watch: Callable[
     one = watch()
     one.page.goto(f"{site}/run?job=runs&hold.codec={EVIL}")
     assert EVIL in one.page.locator("h1").inner_text()
-    assert one.page.locator("script:not([src])").evaluate_all("all => all.every(one => one.type === 'application/json')")
+    assert one.page.locator("script:not([src])").evaluate_all(
+        "all => all.every(one => one.type === 'application/json')"
+    )
     one.page.goto(f"{site}/studies/runs")
     assert EVIL in one.page.locator("#runs").inner_text()
     one.page.goto(f"{site}/run?job={EVIL}")
@@ -204,9 +206,7 @@ def test_the_browser_answers_as_the_server_does(site: str, watch: Callable[..., 
     assert one.complaints == []
 
 
-def test_a_slider_moved_with_the_keyboard_changes_answer_and_address(
-    site: str, watch: Callable[..., Watched]
-) -> None:
+def test_a_slider_moved_with_the_keyboard_changes_answer_and_address(site: str, watch: Callable[..., Watched]) -> None:
     one = watch()
     page = one.page
     page.goto(f"{site}/run?job=intent-model&within=30m")
@@ -307,9 +307,7 @@ def test_at_200_percent_and_320_pixels_nothing_scrolls_sideways(site: str, watch
         assert one.page.evaluate("document.documentElement.scrollWidth") <= 320, path
 
 
-def test_progress_of_a_running_study_is_told_as_it_happens(
-    tmp_path: Path, watch: Callable[..., Watched]
-) -> None:
+def test_progress_of_a_running_study_is_told_as_it_happens(tmp_path: Path, watch: Callable[..., Watched]) -> None:
     from sparkcast import api
     from sparkcast.store import open_store, results_folder
     from sparkcast.study import Observation

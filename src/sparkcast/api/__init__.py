@@ -21,7 +21,7 @@ from sparkcast.api.drawing import (
     write_recommendation_figures,
     write_validation_figures,
 )
-from sparkcast.api.history import check
+from sparkcast.api.history import check, fleet
 from sparkcast.api.logs import (
     compare_profiles,
     ingest,
@@ -79,6 +79,7 @@ __all__ = [
     "export_samples",
     "figures",
     "fit",
+    "fleet",
     "ingest",
     "jobs",
     "list_kinds",

@@ -13,6 +13,7 @@ from sparkcast.study import Price
 if TYPE_CHECKING:
     from sparkcast.history.gate import GateAnswer
     from sparkcast.history.jobs import JobHistory
+    from sparkcast.history.morning import FleetReport
     from sparkcast.history.prior import FleetPrior
     from sparkcast.store import Store
 
@@ -80,6 +81,52 @@ def check(
             return unknown(question, f"the store has no runs of {named}")
         learned = prior or prior_of_store(opened, besides=found.history)
         return check_line(words, found.history, question, learned)
+
+
+def fleet(
+    store: "Source | Store | None" = None,
+    *,
+    since: float | str = "7d",
+    until_s: float | None = None,
+    price: Price | None = None,
+    histories: "Sequence[JobHistory] | None" = None,
+    prior: "FleetPrior | None" = None,
+) -> "FleetReport":
+    """The morning list: what the jobs of a store could save, what changed, what failed, and where core-hours went.
+
+    Args:
+        store: As in `check`. Not needed with `histories`.
+        since: How far back: seconds, or a text such as "7d". Whole days begin at midnight (UTC).
+        until_s: The end of the period, in seconds since the Unix epoch; by default now.
+        price: Per core-hour and GiB-hour. Without one, amounts are core-hours.
+        histories: The jobs, where they are known already.
+        prior: What they have in common, where it is known already.
+
+    Returns:
+        Savings with a value to set, the most first; changes and unusual runs with what explains them; failures by cause
+        with their cost; totals by job, user, queue and day.
+
+    Raises:
+        NotEnoughDataError: No run began in this period.
+        StudyError: There is no store, or the period is none.
+
+    >>> fleet("fleet.results", since="7d").n_jobs
+    12
+    """
+    from sparkcast.history.jobs import histories_of
+    from sparkcast.history.morning import days_before, fleet_report
+    from sparkcast.units import parse_seconds
+
+    if price is not None and (price.machine_hours or price.hour is not None):
+        raise StudyError("event logs record cores and memory, not machines", hint="give `price=Price(core_hour=0.05)`")
+    period = parse_seconds(since)
+    if period <= 0:
+        raise StudyError(f"`since={since!r}` is no period", hint="write 7d for the last seven days")
+    until = time.time() if until_s is None else until_s
+    if histories is None:
+        with _OpenStore(store) as opened:
+            histories = histories_of(opened)
+    return fleet_report(histories, since_s=days_before(until, period), until_s=until, price=price, prior=prior)
 
 
 class _OpenStore:

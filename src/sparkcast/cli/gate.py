@@ -1,4 +1,4 @@
-"""May this job be submitted now? check."""
+"""What the history of a store's jobs tells: check, fleet, eta."""
 
 import os
 import shlex
@@ -18,6 +18,7 @@ Line = Annotated[list[str], typer.Argument(metavar="-- spark-submit ...", help="
 
 def register(app: typer.Typer) -> None:
     app.command()(check)
+    app.command()(fleet)
 
 
 def check(
@@ -88,3 +89,40 @@ def _enforce(words: Sequence[str], found: "GateAnswer") -> None:
         raise RunError(
             f"cannot start {command[0]!r}: {error.strerror or error}", hint="check that it is on the PATH"
         ) from error
+
+
+def fleet(
+    store: Annotated[
+        str | None, typer.Argument(metavar="STORE", help="The store of past runs. Default: SPARKCAST_STORE.")
+    ] = None,
+    since: Annotated[str, typer.Option(help="How far back, e.g. 7d.")] = "7d",
+    until: Annotated[str | None, typer.Option(help="The last day, e.g. 2026-11-03. Default: today.")] = None,
+    price: Annotated[str | None, typer.Option(help="E.g. core_hour=0.05,gib_hour=0.01.")] = None,
+    details: Details = False,
+    as_json: Json = False,
+    verbose: Verbose = False,
+) -> None:
+    """The morning list: what jobs could save, what changed, what failed, and where core-hours went.
+
+    Example: sparkcast fleet fleet.results --since 7d --price core_hour=0.05,gib_hour=0.005
+    """
+    from sparkcast import api
+    from sparkcast.study.derive import parse_price
+
+    found = api.fleet(store, since=since, until_s=_end_of(until), price=parse_price(price) if price else None)
+    emit(found, as_json, lambda one: show(one, details))
+
+
+def _end_of(day: str | None) -> float | None:
+    """The last second of a day, in UTC."""
+    from datetime import UTC, datetime, timedelta
+
+    from sparkcast.errors import StudyError
+
+    if day is None:
+        return None
+    try:
+        begin = datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError:
+        raise StudyError(f"--until {day!r} is not a day", hint="write it as 2026-11-03") from None
+    return (begin + timedelta(days=1)).timestamp() - 1

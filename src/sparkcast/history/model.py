@@ -9,8 +9,8 @@ import numpy as np
 from sparkcast.arrays import Floats
 from sparkcast.fitting.normal import scores_between
 from sparkcast.history.follow import Follower, ShiftFound
-from sparkcast.history.laws import offsets
-from sparkcast.history.mixture import StudentMixture, blended
+from sparkcast.history.laws import N_LAWS, offsets
+from sparkcast.history.mixture import StudentMixture, blended, log_sum
 from sparkcast.history.points import RunPoint, usual
 from sparkcast.history.prior import FleetPrior
 
@@ -75,9 +75,10 @@ class JobModel:
         self._run_through()
 
     def _run_through(self) -> None:
+        self._laws: Floats = np.zeros((0, N_LAWS))
         if not self.points:
             return
-        laws = offsets(*self._covariates(self.points))
+        laws = self._laws = offsets(*self._covariates(self.points))
         restless = _Restless()
         for point, offset in zip(self.points, laws, strict=True):
             value = log(self.quantity.of(point) or 1.0) - self._per_slot(point.slots)
@@ -92,6 +93,12 @@ class JobModel:
         inputs = [log(one.input_size) - self._input if one.input_size > 0 else 0.0 for one in points]
         slots = [log(one.slots) - self._slots if one.slots else 0.0 for one in points]
         return np.array(inputs), np.array(slots)
+
+    def expected_offsets(self) -> Floats:
+        """Of each run: how much longer than a usual one it takes for its input and slots, as a logarithm."""
+        weight = np.exp(self.follower.belief.log_weight - log_sum(self.follower.belief.log_weight))
+        found: Floats = self._laws @ weight
+        return found
 
     def _per_slot(self, slots: int | None) -> float:
         return log(slots) if self.quantity.is_per_slot and slots else 0.0

@@ -4,6 +4,7 @@ from math import ceil, log
 
 from sparkcast.study import AppRecord, StageRecord
 
+_IDLE_S = 60.0  # spark.dynamicAllocation.executorIdleTimeout
 _EVEN = 1.3  # of the median task, up to which the longest one is like the others
 
 
@@ -30,3 +31,19 @@ def _alone(stage: StageRecord, slots: int) -> float:
     if stage.longest_task_s <= _EVEN * stage.median_task_s:
         return max(least, ceil(stage.n_tasks / slots) * stage.median_task_s)
     return least
+
+
+def dynamic_share(record: AppRecord, executors: int, cores: int) -> float:
+    """What dynamic allocation would hold of the executors' time: each goes when it was idle for a minute."""
+    slots = executors * cores
+    life = record.wall_s
+    if life <= 0 or not record.stages:
+        return 1.0
+    held = 0.0
+    outside = max(life - sum(stage.wall_s for stage in record.stages), 0.0)
+    for stage in record.stages:
+        needed = min(ceil(max(stage.n_tasks, 1) / cores), executors)
+        idle = executors - needed
+        held += stage.wall_s * needed + min(stage.wall_s, _IDLE_S) * idle
+    held += min(outside, _IDLE_S) * executors + max(outside - _IDLE_S, 0.0)
+    return min(held * cores / (slots * life), 1.0)

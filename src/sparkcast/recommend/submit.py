@@ -1,6 +1,7 @@
 """The settings of a cluster in Spark's own names."""
 
 import shlex
+from collections.abc import Mapping
 
 from sparkcast.study import Configuration, Role, Vocabulary
 from sparkcast.units import as_number, shortest_size
@@ -22,6 +23,11 @@ def conf_lines(settings: Configuration, words: Vocabulary) -> tuple[str, ...]:
         for name, level in settings.items()
         if is_property(name) and words.role(name) is not Role.MEMORY
     }
+    return property_options(properties)
+
+
+def property_options(properties: Mapping[str, str]) -> tuple[str, ...]:
+    """Properties as options of spark-submit."""
     return tuple(f"--conf {shlex.quote(f'{name}={value}')}" for name, value in properties.items())
 
 

@@ -12,6 +12,7 @@ _WRITERS = {
     "CampaignResult": ("running", "write"),
     "Decision": ("queueing", "write_decision"),
     "FitResult": ("prediction", "write_fit"),
+    "FleetReport": ("fleet", "write"),
     "GateAnswer": ("gate", "write"),
     "Ingested": ("ingest", "write"),
     "Jobs": ("watching", "write_jobs"),

@@ -51,6 +51,7 @@ def documents() -> dict[str, Any]:
     from sparkcast.demo import DemoResult
     from sparkcast.designs.summary import PlanSummary
     from sparkcast.history.gate import GateAnswer
+    from sparkcast.history.morning import FleetReport
     from sparkcast.history.summary import Jobs
     from sparkcast.history.watch import Watched
     from sparkcast.learned.predict import PredictionAt
@@ -76,6 +77,7 @@ def documents() -> dict[str, Any]:
         "design": PlanSummary,
         "export": Exported,
         "fit": FitReport,
+        "fleet": FleetReport,
         "ingest": Ingested,
         "init": Starter,
         "jobs": Jobs,
