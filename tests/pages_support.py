@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from sparkcast import api
 from sparkcast.serve.app import create_app
@@ -79,9 +80,8 @@ def a_table(folder: Path, *, name: str = "runs.csv") -> Path:
     for executors in (2, 4, 8, 16):
         for size in (50, 100, 200, 400):
             for codec, factor in (("zstd", 1.0), (EVIL, 1.2)):
-                rows.append(
-                    f'{executors},{size},"{codec}",{(20 + 8 * size * factor / executors) * draw.uniform(0.95, 1.05):.2f}'
-                )
+                time_s = (20 + 8 * size * factor / executors) * draw.uniform(0.95, 1.05)
+                rows.append(f'{executors},{size},"{codec}",{time_s:.2f}')
     file = folder / name
     file.write_text("\n".join(rows) + "\n")
     return file
@@ -116,3 +116,53 @@ def chromium() -> str | None:
     given = os.environ.get("SPARKCAST_CHROMIUM")
     names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
     return given or next((path for name in names if (path := shutil.which(name))), None)
+
+
+def a_fleet(file: Path, *, usual: int = 0) -> Path:
+    """A store of recurring jobs: slower since a change, an unusual last run, failures, oversized, few runs, stale."""
+    from history_support import write_store
+
+    jobs = [
+        _job(
+            "features-nightly",
+            60,
+            factor=lambda k: 1.3 if k >= 44 else 1.0,
+            partitions=lambda k: 16000 if k >= 44 else 2000,
+        ),
+        _job("clickstream-sessions", 50, waits_at=49),
+        _job("ads-attribution", 40, fails=(30, 33, 36)),
+        _job("ranker-train", 60, memory_gib=48, peak_gib=6.0),
+        _job("geo-enrich", 3),
+        _job("ab-readout", 1),
+        _job("search-index", 25, last=45),
+        _job("Łódź → übersicht", 12),
+        *(_job(f"usual-{k:04d}", 20, seed=k) for k in range(usual)),
+    ]
+    return write_store(file, *jobs)
+
+
+def _job(name: str, n: int, *, last: int = 60, seed: int = 1, **law: Any) -> list[Observation]:
+    from history_support import a_run
+
+    draw = random.Random(f"{name} {seed}")
+    constants = {key: value for key, value in law.items() if key in ("memory_gib", "peak_gib", "executors")}
+    runs = []
+    for k in range(n):
+        number = last - n + k
+        gib = 100 * (0.6 if number % 7 >= 5 else 1.0) * math.exp(draw.gauss(0, 0.1))
+        has_failed = k in law.get("fails", ())
+        is_changed = k >= law.get("changes_at", n)
+        runs.append(
+            a_run(
+                number,
+                job=name,
+                gib=gib,
+                noise=(1.3 if is_changed else 1.0) * math.exp(draw.gauss(0, 0.05)),
+                waiting_s=900.0 if k == law.get("waits_at") else 0.0,
+                properties={"spark.sql.shuffle.partitions": "16000" if is_changed else "2000"},
+                outcome=Outcome.OOM if has_failed else Outcome.OK,
+                cause="executor lost: out of memory" if has_failed else "",
+                **constants,
+            )
+        )
+    return runs

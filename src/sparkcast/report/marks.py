@@ -147,5 +147,15 @@ def text(x: Place, y: Place, words: str, *, anchor: str = "start", look: str = "
     )
 
 
+def dots(look: str, places: Iterable[tuple[float, float]], size: float) -> Markup:
+    """Many dots of one kind, as one path: a list of jobs has tens of thousands."""
+    drawn = "".join(f"M{x:.5g} {y:.4g}h0" for x, y in places)
+    return (
+        Markup('<path class="m-dots {}" stroke-width="{}" d="{}"/>').format(look, f"{size:g}", drawn)
+        if drawn
+        else Markup()
+    )
+
+
 def _circle(look: str, x: Place, y: Place, r: float) -> Markup:
     return Markup('<circle class="{}" cx="{}" cy="{}" r="{}"/>').format(look, place(x), place(y), f"{r:g}")

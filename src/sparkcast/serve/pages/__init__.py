@@ -5,7 +5,8 @@ from fastapi import APIRouter, FastAPI
 from sparkcast.serve.pages._errors import mount_errors
 from sparkcast.serve.pages._site import STATIC, mount_files
 from sparkcast.serve.pages.capacity import capacity_pages
-from sparkcast.serve.pages.home import home_pages
+from sparkcast.serve.pages.jobs import job_pages
+from sparkcast.serve.pages.login import login_pages
 from sparkcast.serve.pages.logs import log_pages
 from sparkcast.serve.pages.run import run_pages
 from sparkcast.serve.pages.studies import study_pages
@@ -13,7 +14,7 @@ from sparkcast.serve.pages.studies import study_pages
 __all__ = ["STATIC", "mount", "router"]
 
 router = APIRouter(include_in_schema=False)
-for _pages in (home_pages, run_pages, study_pages, log_pages, capacity_pages):
+for _pages in (job_pages, run_pages, study_pages, log_pages, capacity_pages, login_pages):
     router.include_router(_pages)
 
 

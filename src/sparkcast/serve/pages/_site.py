@@ -64,13 +64,13 @@ def asking_of(request: Request) -> Asking:
     return Asking(app.service, app.access, app.work, getattr(request.state, "principal", LOCAL), request)
 
 
-def navigation(ask: Asking) -> tuple[NavigationLink, ...]:
+def navigation(request: Request) -> tuple[NavigationLink, ...]:
     """What there is to see; what is not there is left out."""
-    from sparkcast.serve.pages._jobs import has_jobs
+    from sparkcast.serve.pages._board import keeper_of
 
-    asks = bool(ask.names())
+    asks = bool(asking_of(request).names())
     links = (
-        (has_jobs(ask.state), NavigationLink("jobs", "/", "Jobs")),
+        (keeper_of(request).has_jobs(), NavigationLink("jobs", "/", "Jobs")),
         (asks, NavigationLink("run", "/run", "What should I run?")),
         (asks, NavigationLink("studies", "/studies", "Studies")),
         (True, NavigationLink("logs", "/logs", "Profile a log")),
@@ -84,7 +84,7 @@ def show(
 ) -> Response:
     """A whole page."""
     try:
-        links = navigation(asking_of(request))
+        links = navigation(request)
     except Exception:  # the page about an error must come, whatever is broken
         links = ()
     shown = {"navigation": links, "here": here, "path": request.url.path, **values}

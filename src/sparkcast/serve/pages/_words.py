@@ -262,3 +262,24 @@ def listing(names: Sequence[str]) -> str:
     """
     plain = [name.replace("_", " ") for name in names]
     return plain[0] if len(plain) == 1 else f"{', '.join(plain[:-1])} and {plain[-1]}" if plain else "nothing"
+
+
+def worth(amount: float, currency: str) -> str:
+    """Money, or core-hours where there is no price.
+
+    >>> worth(6943.2, ""), worth(12.34, "USD")
+    ('6,943 core-hours', '$12.34')
+    """
+    if currency:
+        return money(amount, currency)
+    return f"{amount:,.0f} core-hours" if amount >= 100 else f"{amount:.3g} core-hours"
+
+
+def worth_range(low: float, high: float, currency: str) -> str:
+    """Both ends, their unit once.
+
+    >>> worth_range(5900, 7950, "")
+    '5,900 to 7,950 core-hours'
+    """
+    first, last = worth(low, currency), worth(high, currency)
+    return f"{first.removesuffix(' core-hours')} to {last}"
