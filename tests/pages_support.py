@@ -123,12 +123,7 @@ def a_fleet(file: Path, *, usual: int = 0) -> Path:
     from history_support import write_store
 
     jobs = [
-        _job(
-            "features-nightly",
-            60,
-            factor=lambda k: 1.3 if k >= 44 else 1.0,
-            partitions=lambda k: 16000 if k >= 44 else 2000,
-        ),
+        _job("features-nightly", 60, changes_at=50),
         _job("clickstream-sessions", 50, waits_at=49),
         _job("ads-attribution", 40, fails=(30, 33, 36)),
         _job("ranker-train", 60, memory_gib=48, peak_gib=6.0),

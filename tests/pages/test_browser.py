@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pages_support import EVIL, a_study, a_table, chromium, service
+from pages_support import EVIL, a_fleet, a_study, a_table, chromium, service
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -22,6 +22,7 @@ pytestmark = [
 ]
 LOG = Path(__file__).parent.parent / "data" / "eventlog-3.5-pi.zstd"
 WIDTHS, SCHEMES = (1280, 390), ("light", "dark")
+CHECKED = ((1280, "dark"), (390, "light"))  # with axe-core, which takes a while
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +30,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("site")
     studies = [a_study(folder), a_study(folder, "half-done", done=9), a_study(folder, "not-begun", done=0)]
     with service(*studies, a_table(folder)) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with service(store=a_fleet(tmp_path_factory.mktemp("fleet") / "team.sqlite")) as address:
         yield address
 
 
@@ -104,23 +111,48 @@ PAGES = {
 }
 
 
+# The same of a store of recurring jobs.
+JOB_PAGES = {
+    "/": r"1 job could take about \d+ core-hours less a month\. Two jobs need a look\.",
+    "/?show=few&sort=job": r"1 job could take",
+    "/?find=nothing-like-this": r"1 job could take",
+    "/jobs/features-nightly": r"features-nightly is \d+% slower since November \d+\.",
+    "/jobs/ranker-train": r"ranker-train could take about \d+ core-hours less a month\.",
+    "/jobs/clickstream-sessions": r"clickstream-sessions took unusually long: 2\d min\.",
+    "/jobs/geo-enrich": r"geo-enrich: 3 runs, so the forecast is wide and raises no alarms yet\.",
+    "/jobs/ab-readout": r"ab-readout: 1 run, so nothing to compare it with yet\.",
+    "/jobs/search-index": r"search-index: its last log is of November \d+\.",
+    "/jobs/%C5%81%C3%B3d%C5%BA%20%E2%86%92%20%C3%BCbersicht": r"Łódź → übersicht runs as forecast",
+    "/jobs/none-of-these": r"There is no such page\.",
+}
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_every_page_is_whole_wide_and_narrow_light_and_dark(
     site: str, watch: Callable[..., Watched], path: str
 ) -> None:
-    is_error = PAGES[path].startswith("There is no")
+    look_at(site, path, PAGES[path], watch)
+
+
+@pytest.mark.parametrize("path", JOB_PAGES)
+def test_every_page_about_jobs_is_whole_too(fleet: str, watch: Callable[..., Watched], path: str) -> None:
+    look_at(fleet, path, JOB_PAGES[path], watch)
+
+
+def look_at(site: str, path: str, title: str, watch: Callable[..., Watched]) -> None:
+    is_error = title.startswith("There is no")
     for width in WIDTHS:
         for scheme in SCHEMES:
             one = watch(width, scheme)
             one.page.goto(site + path)
             heading = one.page.locator("h1")
             assert heading.count() == 1
-            assert re.search(PAGES[path], heading.inner_text()), heading.inner_text()
+            assert re.search(title, heading.inner_text()), heading.inner_text()
             assert one.page.evaluate("document.documentElement.scrollWidth") <= width, f"{width}: scrolls sideways"
             complaints = [text for text in one.complaints if not (is_error and "404" in text)]
             assert complaints == [], f"{width} {scheme}"
             assert {address for address in one.addresses if not address.startswith((site, "data:"))} == set()
-            if width == 1280 or scheme == "light":
+            if (width, scheme) in CHECKED:
                 assert problems_of(one.page) == [], f"{width} {scheme}"
             one.close()
 
@@ -325,3 +357,66 @@ def test_progress_of_a_running_study_is_told_as_it_happens(tmp_path: Path, watch
         store.close()
         one.page.wait_for_function("() => document.getElementById('progress-text').textContent.startsWith('7 of 24')")
         one.page.goto("about:blank")
+
+
+# ---------------------------------------------------------------- jobs and logs
+
+
+def test_the_history_of_a_job_is_read_with_the_keyboard(fleet: str, watch: Callable[..., Watched]) -> None:
+    for width in WIDTHS:
+        one = watch(width)
+        one.page.goto(f"{fleet}/jobs/features-nightly")
+        assert "runs since November" in one.page.locator("#reading").inner_text()
+        one.page.locator("#history").focus()
+        one.page.keyboard.press("End")
+        last = one.page.locator("#reading").inner_text()
+        one.page.keyboard.press("ArrowLeft")
+        assert one.page.locator("#reading").inner_text() != last
+        assert re.search(r"November \d+: .* forecast .* longer than forecast", last)
+        assert one.page.locator("#history").get_attribute("aria-valuetext") != ""
+        one.page.mouse.move(width / 2, one.page.locator("#history").bounding_box()["y"] + 60)  # type: ignore[index]
+        assert one.complaints == []
+
+
+def test_jobs_are_found_filtered_and_sorted(fleet: str, watch: Callable[..., Watched]) -> None:
+    one = watch()
+    page = one.page
+    page.goto(fleet)
+    assert page.locator("tbody tr .jn").first.inner_text() == "ranker-train"
+    page.keyboard.press("/")
+    page.keyboard.type("features")
+    page.wait_for_function("() => document.querySelectorAll('#live tbody tr').length === 1")
+    assert "find=features" in page.url
+    page.goto(f"{fleet}/?show=few")
+    assert {row.inner_text() for row in page.locator("tbody tr .jn").all()} == {"geo-enrich", "ab-readout"}
+    page.locator("th a", has_text="Job and change").click()
+    assert page.locator("th[aria-sort]").inner_text().startswith("Job and change")
+    with page.expect_download() as download:
+        page.click("text=CSV")
+    assert Path(download.value.path()).read_text().startswith("job,user,queue,runs")
+
+
+def test_a_log_is_profiled_and_not_kept(site: str, watch: Callable[..., Watched], tmp_path: Path) -> None:
+    evil = tmp_path / "<img src=x onerror=alert(1)>.zstd"
+    evil.write_bytes(LOG.read_bytes())
+    for width in WIDTHS:
+        one = watch(width)
+        one.page.goto(f"{site}/logs")
+        one.page.set_input_files("#log-file", evil)
+        one.page.click("text=Profile it")
+        one.page.wait_for_selector("#h-whatif")
+        assert "took" in one.page.locator("h1").inner_text()
+        assert one.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert one.complaints == []
+        if width == 1280:
+            assert problems_of(one.page) == []
+
+
+def test_a_file_that_is_no_log_gets_a_clear_answer(site: str, watch: Callable[..., Watched], tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("not a log\n")
+    one = watch()
+    one.page.goto(f"{site}/logs")
+    one.page.set_input_files("#log-file", tmp_path / "notes.txt")
+    one.page.click("text=Profile it")
+    one.page.wait_for_url("**/logs")
+    assert one.page.locator("h1").inner_text() in ("This cannot be answered.", "This did not work.")
