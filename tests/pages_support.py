@@ -118,7 +118,7 @@ def chromium() -> str | None:
     return given or next((path for name in names if (path := shutil.which(name))), None)
 
 
-def a_fleet(file: Path, *, usual: int = 0) -> Path:
+def a_fleet(file: Path, *, usual: int = 0, runs: int = 20) -> Path:
     """A store of recurring jobs: slower since a change, an unusual last run, failures, oversized, few runs, stale."""
     from history_support import write_store
 
@@ -131,7 +131,7 @@ def a_fleet(file: Path, *, usual: int = 0) -> Path:
         _job("ab-readout", 1),
         _job("search-index", 25, last=45),
         _job("Łódź → übersicht", 12),
-        *(_job(f"usual-{k:04d}", 20, seed=k) for k in range(usual)),
+        *(_job(f"usual-{k:04d}", runs, seed=k) for k in range(usual)),
     ]
     return write_store(file, *jobs)
 

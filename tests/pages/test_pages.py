@@ -60,7 +60,7 @@ def test_what_people_named_is_escaped_everywhere(client: TestClient) -> None:
 
 def test_the_page_answers_as_the_command_does(client: TestClient, tmp_path: Path) -> None:
     data = api.load_data(a_study(tmp_path))
-    for within in (300, 600, 900, 2000):
+    for within in (450, 600, 900, 2000):
         expected = api.recommend(data, within_s=within, maximize="accuracy")
         settings = words.settings(expected.chosen.configuration, expected.vocabulary)
         assert title_of(client, f"/run?job=intent-model&within={within}s") == f"Run it with {settings}."
@@ -90,7 +90,7 @@ def _unquoted(address: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("within", "soon"), ("within", "-5s"), ("budget", "much"), ("confidence", "2"), ("running", "-1")],
+    [("within", "soon"), ("within", "-5s"), ("budget", "much"), ("confidence", "0"), ("running", "-1")],
 )
 def test_a_part_of_an_address_that_makes_no_sense_is_told_and_left_out(name: str, text: str) -> None:
     asked = RunQuery.of([("job", "x"), (name, text)])

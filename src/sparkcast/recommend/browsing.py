@@ -108,12 +108,13 @@ def _some(order: Ints, times: Floats, costs: Floats | None, most: int) -> Ints:
         for share in _CONFIDENCES:
             needed = quantiles[int(np.argmin(np.abs(np.array(SCORES) - ndtri(share))))][order]
             wanted |= set(np.flatnonzero(needed < np.minimum.accumulate(np.r_[np.inf, needed[:-1]])).tolist())
-    first = sorted(wanted)[:most]
+    first = np.array(sorted(wanted))
+    first = first[np.unique(np.linspace(0, len(first) - 1, min(most, len(first))).round().astype(int))]
     others = np.setdiff1d(np.arange(len(order)), first)
     some = (
         np.unique(np.linspace(0, len(others) - 1, most - len(first)).round().astype(int)) if most > len(first) else []
     )
-    found: Ints = order[np.sort(np.r_[np.array(first, dtype=int), others[some]])]
+    found: Ints = order[np.sort(np.r_[first, others[some]])]
     return found
 
 
