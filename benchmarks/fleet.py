@@ -74,6 +74,7 @@ def show_forecasts(fleet: Fleet, points: Mapping[str, Sequence[RunPoint]]) -> No
         took = time.process_time() - begun
         models = models or made
         show_errors(quantity, made)
+    show_first_runs(models)
     naive = [abs(a.total_s / b.total_s - 1) for own in points.values() for a, b in zip(own[8:], own[7:], strict=False)]
     print(f"  {'the last run again':<42}{np.median(naive):>6.1%}{np.mean(naive):>7.1%}")
     print(
@@ -94,6 +95,16 @@ def show_errors(quantity: RunQuantity, models: Mapping[str, JobModel]) -> None:
     errors = [abs(math.expm1(-one.error)) for one in scored]
     inside, below = (np.mean([one.is_calibrated for one in scored]), np.mean([one.below < 0.9 for one in scored]))
     print(f"  {quantity.name:<42}{np.median(errors):>6.1%}{np.mean(errors):>7.1%}{inside:>14.1%}{below:>22.1%}")
+
+
+def show_first_runs(models: Mapping[str, JobModel]) -> None:
+    """Of jobs that have hardly run: from the other jobs alone, and from one or two runs of their own."""
+    for n in range(3):
+        scored = [model.scored[n] for model in models.values() if len(model.scored) > n]
+        errors = [abs(math.expm1(-one.error)) for one in scored]
+        inside, below = (np.mean([one.is_calibrated for one in scored]), np.mean([one.below < 0.9 for one in scored]))
+        name = f"{TOTAL.name}, after {n} run{'' if n == 1 else 's'}"
+        print(f"  {name:<42}{np.median(errors):>6.1%}{np.mean(errors):>7.1%}{inside:>14.1%}{below:>22.1%}")
 
 
 def truth_of(fleet: Fleet, job: str, points: Sequence[RunPoint]) -> Truth:

@@ -8,13 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
-import psutil
 import pytest
 
 from postgres_support import PostgresServer
 from sparkcast import cli
-from sparkcast.engines import _warden
-from tests_support import Answer, Call, Sparkcast
+from tests_support import Answer, Call, Sparkcast, left_behind
 
 # The same examples wherever and whenever it runs, and no clock. For others: --hypothesis-profile=default
 hypothesis.settings.register_profile(
@@ -82,18 +80,5 @@ def no_orphans(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         monkeypatch.setenv("TMPDIR", folder)
         monkeypatch.setattr(tempfile, "tempdir", folder)
         yield
-        left = _left_behind(folder)
+        left = left_behind(folder)
         assert not left, f"left behind: {left}"
-
-
-def _left_behind(folder: str) -> set[str]:
-    found = {str(path) for path in Path(folder).glob("sparkcast-*")}
-    for process in psutil.process_iter(["pid", "name"]):
-        try:
-            environment, status = process.environ(), process.status()
-        except psutil.Error:
-            continue
-        is_own = environment.get("TMPDIR", "").startswith(folder)
-        if is_own and _warden.MARK in environment and status != psutil.STATUS_ZOMBIE:
-            found.add(f"{process.pid} {process.name()}")
-    return found

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from eventlogs_support import REAL_LOG
-from history_support import a_history, write_store
+from history_support import a_history, a_run, in_progress, write_store
 from sparkcast import api, demo
 from sparkcast.report import CheckRun
 from sparkcast.runs.campaign import CampaignResult
+from sparkcast.serve.tokens import change_tokens
 from sparkcast.store import open_store
 from sparkcast.study import Configuration, JobRun, Observation, Outcome, Plan, Sharing, Study, Trial
 from sparkcast.study.streams import stream_responses
@@ -58,6 +59,8 @@ SHORT = ("--jobs", "1000", "--replications", "2")
 
 STUDY_NAME = "a-study-with-a-rather-long-name"
 
+_JOB = ("spark-submit train.py",)
+
 # Each command with arguments with which it succeeds; those of `WITHOUT_CLUSTER` are played.
 SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
     "analyze": [
@@ -79,14 +82,15 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
         ("fraction.yaml",),
         ("fraction.yaml", "--details"),
     ],
+    "eta": [("nights.results", "--app", "application_nightly_0040"), ("nights.results",)],
     "export": [("runs.csv", "-o", "out.csv", "--force")],
     "fit": [
         ("runs.csv", *QUICK, "--save", "m.sparkcast", "--force"),
         ("s.yaml", "--response", "time_s", "--details"),
     ],
     "fleet": [
-        ("fleet.results", "--until", "2026-11-06"),
-        ("fleet.results", "--until", "2026-11-06", "--price", "core_hour=0.05", "--since", "14d", "--details"),
+        ("nights.results", "--until", "2026-11-06"),
+        ("nights.results", "--until", "2026-11-06", "--price", "core_hour=0.05", "--since", "14d", "--details"),
     ],
     "ingest": [
         ("pi.zstd", "log", "--into", "in.csv"),
@@ -142,6 +146,16 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
     "store copy": [("s.results", "copied.results"), ("s.yaml", "copied.sqlite", "--study", STUDY_NAME)],
     "store migrate": [("s.results",)],
     "store prune": [("s.results", "--older-than", "90d"), ("s.yaml", "--keep", "1")],
+    "serve token": [
+        ("list", "--store", "tokens.results"),
+        ("revoke", "old", "--store", "tokens.results"),
+    ],
+    "submit": [
+        *(
+            ("--study", study, "--store", "s.results", "--argument", "samples", "--dry-run", *_JOB)
+            for study in ("a-study-with-a-rather-long-name", "nobody")
+        )
+    ],
     "tune": [("tuned.yaml", "--searcher", "exhaustive", "--allow-changed", "--max-runs", "4")],
     "validate": [
         ("runs.csv", "--model", "ridge,linear,median,lasso,nnls", "--protocol", "kfold:3"),
@@ -175,6 +189,13 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
         (2, ("s.yaml", "--budget", "soon")),
         (2, ("s.yaml", "--effect", "0")),
     ],
+    "eta": [
+        (2, ("nights.results", "--app", "application_1")),
+        (2, ("nights.results", "--app", "application_nightly_0001")),
+        (2, ("no.results",)),
+        (2, ("pi.zstd", "--store", "nights.results")),
+        (2, ("log",)),
+    ],
     "export": [
         (2, ("rnus.csv", "-o", "x.csv")),
         (2, ("runs.csv", "-o", "no/x.csv")),
@@ -186,9 +207,9 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
     "fleet": [
         (2, ("no.results",)),
         (2, ()),
-        (2, ("fleet.results", "--since", "week")),
-        (2, ("fleet.results", "--until", "yesterday")),
-        (4, ("fleet.results", "--until", "2030-01-01")),
+        (2, ("nights.results", "--since", "week")),
+        (2, ("nights.results", "--until", "yesterday")),
+        (4, ("nights.results", "--until", "2030-01-01")),
     ],
     "ingest": [
         (2, ("pi.zst", "--into", "new.csv")),
@@ -244,6 +265,17 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
     "store copy": [(2, ("s.results",)), (4, ("no.results", "new.results")), (2, ("s.results", "s.yaml"))],
     "store migrate": [(2, ()), (4, ("no.results",))],
     "store prune": [(2, ("s.results",)), (2, ("s.results", "--older-than", "soon")), (2, ("s.results", "--keep", "0"))],
+    "serve token": [
+        (2, ("ad", "ci", "--store", "s.results")),
+        (2, ("add", "--store", "s.results")),
+        (2, ("add", "ci", "--scope", "root", "--store", "s.results")),
+        (2, ("revoke", "nobody", "--store", "s.results")),
+    ],
+    "submit": [
+        (2, ("--store", "s.results", "--dry-run", "train.py")),
+        (2, ("--dry-run", *_JOB)),
+        (2, ("--store", "s.results", "--dry-run", "--within", "soon", *_JOB)),
+    ],
     "tune": [(2, ("s.yml",)), (2, ("tuned.yaml", "--searcher", "gided")), (2, ("tuned.yaml", "--minimize", "tims_s"))],
     "validate": [(2, ("rnus.csv",)), (2, ("runs.csv", "--protocol", "lo")), (4, ("few.csv",)), (2, ("log",))],
     "watch": [
@@ -313,9 +345,13 @@ def make(folder: Path) -> None:
     for name in ("in.csv", "in2.csv", "in3.results"):  # ingested once: what is told of it does not change any more
         api.ingest(folder / "pi.zstd", folder / name, processes=1)
     api.watch(folder / "pi.zstd", folder / "fleet.results", readers=1)
-    write_store(folder / "nights.results", a_history(), a_history(job="score", work_s=200.0))
+    nightly = [*a_history(), in_progress(a_run(40), 2)]
+    write_store(folder / "nights.results", nightly, a_history(job="score", work_s=200.0))
     _measure(folder / "s.yaml")
     _measure(folder / "tuned.yaml", n_replicates=1)
+    open_store(folder / "tokens.results", create=True).close()
+    for name in ("ci", "old"):
+        change_tokens(str(folder / "tokens.results"), "add", name, scope="write", team="etl", days=90)
     _measure_streams(folder / "stream.yaml")
     api.save_model(api.fit(api.load_data(folder / "runs.csv"), model="ridge").model, folder / "m.sparkcast")
 

@@ -3,6 +3,7 @@
 import math
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from sparkcast.store import open_store
@@ -60,7 +61,9 @@ def a_run(
         int(gib * GIB),
         command_line=f"org.apache.spark.deploy.SparkSubmit {job.replace(' ', '_')}.py",
         shape={"Scan parquet": 2, "Join id": 1},
-        stages=tuple(_stage(place, took, slots, gib) for place, took in enumerate(stages_s)),
+        stages=tuple(
+            _stage(place, took, slots, gib, 15.0 + sum(stages_s[:place])) for place, took in enumerate(stages_s)
+        ),
         n_stages=len(stages_s),
         executors=(ExecutorsSince(3.0, executors, slots),),
         memory=MemoryRecord(heap=memory_gib * GIB, container=memory_gib * GIB, peak_heap=int(peak_gib * GIB)),
@@ -93,7 +96,7 @@ def a_run(
     )
 
 
-def _stage(place: int, took_s: float, slots: int, gib: float) -> StageRecord:
+def _stage(place: int, took_s: float, slots: int, gib: float, begun_s: float) -> StageRecord:
     """Twenty even tasks a slot."""
     n_tasks = 20 * 16
     task_s = took_s * slots / n_tasks
@@ -102,7 +105,7 @@ def _stage(place: int, took_s: float, slots: int, gib: float) -> StageRecord:
         attempt=0,
         name=f"stage at etl.py:{place}",
         operator=("Scan", "SortMergeJoin id", "Write")[place % 3],
-        started_after_s=15.0 + place,
+        started_after_s=begun_s,
         duration_s=took_s,
         wall_s=took_s,
         task_s=took_s * slots,
@@ -115,6 +118,19 @@ def _stage(place: int, took_s: float, slots: int, gib: float) -> StageRecord:
         shuffle_write_bytes=int(gib * GIB) // 4,
         spilled_bytes=0,
     )
+
+
+def in_progress(run: Observation, n_stages: int, beyond_s: float = 0.0) -> Observation:
+    """The same run as its log showed it so long after it finished its first stages."""
+    assert run.record is not None
+    assert run.origin is not None
+    begun, stages = 15.0, []
+    for stage in run.record.stages[:n_stages]:
+        stages.append(replace(stage, started_after_s=begun))
+        begun += stage.duration_s
+    ended = run.record.started_s + begun + max(beyond_s, 0.01)
+    record = replace(run.record, stages=tuple(stages), ended_s=ended)
+    return replace(run, responses={}, record=record, origin=replace(run.origin, is_complete=False))
 
 
 def a_history(n: int = 40, *, sigma: float = 0.06, seed: int = 1, **fixed: object) -> list[Observation]:

@@ -61,6 +61,11 @@ class PostgresServer:
         """As an administrator would who waits for nobody."""
         self._run("pg_ctl", "-w", "-t", str(_PATIENCE_S), "-m", "fast", "stop")
 
+    def crash(self) -> None:
+        """As when it is killed: nothing is written any more, and the log has to be replayed when it starts."""
+        self._run("pg_ctl", "-w", "-t", str(_PATIENCE_S), "-m", "immediate", "stop")
+        self.start()
+
     def restart(self) -> None:
         self.stop()
         self.start()

@@ -9,8 +9,10 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+import psutil
+
 from sparkcast import api
-from sparkcast.engines import ClusterCapacity, ClusterFacts, Exit, Handle, SparkJob, Submission
+from sparkcast.engines import ClusterCapacity, ClusterFacts, Exit, Handle, SparkJob, Submission, _warden
 from sparkcast.learned.knowledge import Knowledge
 from sparkcast.recommend import Recommendation
 from sparkcast.recommend.advise import Choices
@@ -40,6 +42,20 @@ def wait_until(condition: Callable[[], bool]) -> None:
     """Wait as long as it takes: a busy machine is no failure, and pytest ends a test that hangs."""
     while not condition():
         time.sleep(0.05)
+
+
+def left_behind(folder: str) -> set[str]:
+    """Processes and folders of engines that should be gone, of those whose temporary folder is `folder`."""
+    found = {str(path) for path in Path(folder).glob("sparkcast-*")}
+    for process in psutil.process_iter(["pid", "name"]):
+        try:
+            environment, status = process.environ(), process.status()
+        except psutil.Error:
+            continue
+        is_own = environment.get("TMPDIR", "").startswith(folder)
+        if is_own and _warden.MARK in environment and status != psutil.STATUS_ZOMBIE:
+            found.add(f"{process.pid} {process.name()}")
+    return found
 
 
 def assert_is_picture(figure: Figure) -> None:

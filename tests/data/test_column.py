@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 
 from sparkcast.data.cell import is_date, number
 from sparkcast.data.column import Column, ColumnHints, read_column, read_columns
+from sparkcast.study import Kind, Role
+from sparkcast.study.heading_words import measured_kind, role_of_words
+from sparkcast.study.headings import plain_name
 
 
 def column(*cells: str, **words: Any) -> Column:
@@ -171,3 +174,24 @@ def test_no_number_breaks_the_reader(text: str) -> None:
         found = number(text, mark)
         assert found is None or math.isfinite(found)
     column(text.strip(), "1")
+
+
+@pytest.mark.parametrize(
+    ("heading", "role", "kind"),
+    [
+        ("Testfehler", None, Kind.OTHER),
+        ("trainingsfout", None, Kind.OTHER),
+        ("Validierungsverlust", None, Kind.OTHER),
+        ("Testgenauigkeit", None, Kind.SHARE),
+        ("Kosten pro Lauf", None, Kind.MONEY),
+        ("Zeit pro Lauf (s)", None, Kind.TIME),
+        ("vCPU je Knoten", Role.CORES, None),
+        ("coeurs par noeud", Role.CORES, None),
+        ("núcleos por nodo", Role.CORES, None),
+        ("Speicher je Executor (GB)", Role.MEMORY, None),
+        ("Speicherverbrauch (GB)", None, None),
+    ],
+)
+def test_words_are_known_in_compounds_and_behind_each(heading: str, role: Role | None, kind: Kind | None) -> None:
+    plain = plain_name(heading)
+    assert (role_of_words(plain), measured_kind(plain)) == (role, kind)

@@ -120,7 +120,7 @@ def test_a_lower_bound_is_kept_but_not_learned_from(tmp_path: Path) -> None:
     assert (first.outcome, first.responses) == (Outcome.TIMEOUT, {"runtime": 7200.0})
     assert len(data.dataset.successful("runtime")) == 3
     assert data.understood is not None
-    assert "the runtime of 1 failed run is only a lower bound" in data.understood.notes
+    assert "the runtime of 1 stopped run is only a lower bound" in data.understood.notes
 
 
 TIES = (

@@ -30,7 +30,7 @@ def test_executors_that_have_no_task_to_run_are_saved() -> None:
     assert saving.low <= saving.worth <= saving.high
     assert saving.core_hours == pytest.approx(found.total.core_hours * 6 / 8, rel=0.1)
     assert saving.risk is not None
-    assert saving.risk < 0.2
+    assert saving.risk < 0.3
 
 
 def _few_tasks(number: int) -> Observation:

@@ -109,6 +109,25 @@ def test_replicates_that_differ_tell_the_noise() -> None:
     assert fitted(0.2) > 2 * fitted(0.02)
 
 
+def _ten_runs(*repeated: float) -> list[tuple[float, float]]:
+    """The probability of half an hour, where runs take a minute and a half, and the width of the interval; without
+    repeats and with them."""
+    seen = [(e, amdahl(e)) for e in (1, 2, 3, 4, 6, 8, 10, 12, 16, 20)]
+    found = []
+    for factors in ((1.0,), (1.0, *repeated)):
+        rows = [Observation({"executors": e}, {"time_s": t * f}) for e, t in seen for f in factors]
+        fitted = Bayesian().fit(Dataset(("executors",), tuple(rows)), "time_s")
+        [(low, high)] = fitted.interval([{"executors": 5}])
+        found.append((fitted.probability_below([{"executors": 5}], 1800)[0], math.log(high / low)))
+    return found
+
+
+def test_runs_that_were_never_repeated_make_nothing_certain() -> None:
+    (without, wide), (with_repeats, narrow) = _ten_runs(1.01)
+    assert 0.95 < without < 0.99 < with_repeats
+    assert wide > 1.2 * narrow
+
+
 def test_what_is_said_of_a_configuration_left_out_is_near_to_what_a_new_fit_says() -> None:
     problem = pose(runs(amdahl, [{"executors": e} for e in (1, 2, 3, 4, 6, 8, 12, 16)], noise=0.03), "time_s")
     quick = posterior_of(problem).left_out

@@ -23,6 +23,8 @@ from sparkcast.facts import facts_of
 from sparkcast.recommend.question import Question
 from sparkcast.recommend.replayed import recommend_replayed
 from sparkcast.replay import Parallelism, Recorded, WhatIf, WhatIfQuestion, play, recorded, what_if
+from sparkcast.report.figures.replays import replays_of
+from sparkcast.report.page import render_application
 from sparkcast.study import Price
 
 FOUR = [Executor(str(n), "a", 1, 0, at(1)) for n in range(4)]
@@ -174,7 +176,7 @@ def test_an_executor_that_registered_long_before_its_first_task_was_not_ready() 
         ({"executors": (0,)}, "runs nothing"),
         ({"executors": ()}, "is empty"),
         ({"cores": (-1,)}, "runs nothing"),
-        ({"data": 0.0}, "no factor"),
+        ({"data": 0.0}, "not a factor"),
         ({"dynamic": (5, 2)}, "not a range"),
         ({"dynamic": (1, 4), "executors": (2,)}, "exclude each other"),
         ({"price": Price(machine_hours={"m4.large": 0.1})}, "not machines"),
@@ -311,3 +313,24 @@ def test_executors_whose_first_tasks_start_one_after_the_other_were_ready_togeth
     stages = [Stage(0, n_tasks=4, submitted_ms=at(2), completed_ms=at(22))]
     log = log_of(tasks, end=23, executors=FOUR, profiles=ONE_CORE, stages=stages)
     assert facts_of(log).ready_s == (12, 12, 12, 12)
+
+
+def test_an_executor_that_took_no_waiting_task_before_it_was_removed_had_been_given_up() -> None:
+    """Spark gives no task to executors that it is about to remove; their process may end seconds later."""
+    one, other = Executor("0", "a", 1, 0, at(1), at(14), "killed by driver"), Executor("1", "a", 1, 0, at(1))
+    tasks = [T(2, 3, 0, 0, executor="0"), T(2, 3, 0, 1, executor="1")]
+    tasks += [T(10 + n, 11 + n, 1, n, executor="1") for n in range(3)]
+    made = source(log_of(tasks, end=20, executors=[one, other], profiles=ONE_CORE, spark=FIXED))
+    assert made.cluster.nodes[0].retired_s == pytest.approx(10, abs=0.1)
+    assert made.cluster.nodes[0].gone_s == pytest.approx(14)
+    assert play(made.work, made.cluster).wall_s == pytest.approx(made.facts.span.wall_s, rel=0.01)
+
+
+def test_the_report_of_a_log_draws_other_clusters_and_the_replayed_tasks() -> None:
+    log = two_jobs()
+    drawn = replays_of(log, facts_of(log))
+    assert [one.name for one in drawn] == ["whatif", "replayed-tasks"]
+    page = render_application(log, created="", version="")
+    assert "Time and cost of other clusters" in page
+    running = replace(log, application=replace(log.application, ended_ms=0))
+    assert replays_of(running, facts_of(running)) == []

@@ -35,7 +35,7 @@ def test_every_figure_of_a_real_log_is_drawn(narrow: bool) -> None:
 def test_the_page_about_a_log_is_one_file_with_findings_and_pictures(tmp_path: Path) -> None:
     api.report_log(REAL_LOG, tmp_path / "log.html")
     page = (tmp_path / "log.html").read_text()
-    assert page.count("<svg") == 8  # four figures, each for a desk and for a phone
+    assert page.count("<svg") == 12  # four figures and two of replays, each for a desk and for a phone
     assert "What could be better" in page
     assert "src=" not in page
     assert "<script" not in page

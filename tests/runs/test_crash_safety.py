@@ -10,16 +10,10 @@ from pathlib import Path
 import psutil
 import pytest
 
+from chaos_support import TARGETS, Chaos
+from postgres_support import PostgresServer
 from sparkcast.engines import _warden
-from tests_support import wait_until
 
-TARGETS = ("driver", "executor", "sparkcast", "worker", "master")
-_COMMANDS = {
-    "driver": "org.apache.spark.deploy.SparkSubmit",
-    "executor": "CoarseGrainedExecutorBackend",
-    "worker": "org.apache.spark.deploy.worker.Worker",
-    "master": "org.apache.spark.deploy.master.Master",
-}
 STUDY = """\
 study: crash
 workload: pi
@@ -35,26 +29,20 @@ limits: {trial: 2m}
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_killing_any_process_at_any_moment_loses_and_doubles_nothing(tmp_path: Path, no_orphans: None) -> None:
-    (tmp_path / "crash.yaml").write_text(STUDY)
-    chance = random.Random(20260101)
-    process = _start(tmp_path)
-    kept: dict[str, str] = {}
-    for number, target in enumerate(TARGETS):
-        process = _wait_for_results(number, process, tmp_path)  # so that there is data to lose
-        time.sleep(chance.uniform(0.0, 6.0))
-        process = _kill(target, process, tmp_path)
-        now = _final_observations(tmp_path)
-        assert kept.items() <= now.items(), f"kill {number} of {target} changed what was measured before"
-        kept = now
-    while process.wait() != 0:
-        process = _restart_if_given_up(process, tmp_path)
-    final = _final_observations(tmp_path)
-    assert kept.items() <= final.items()
-    assert _count(tmp_path, "SELECT count(*) FROM trials") == 8
-    assert len(final) == 8
-    assert _count(tmp_path, "SELECT count(*) FROM observations WHERE is_final") == 8
-    assert _count(tmp_path, "SELECT count(*) FROM observations WHERE is_final AND outcome != 'ok'") == 0
-    assert _count(tmp_path, "SELECT count(*) FROM runs WHERE state = 'running'") == 0
+    chaos = Chaos(tmp_path, random.Random(20260101))
+    chaos.run(list(TARGETS))
+    assert chaos.broken == []
+    assert sum(chaos.kills.values()) >= len(TARGETS) - 1
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_killing_runners_and_their_database_loses_and_doubles_nothing(
+    tmp_path: Path, no_orphans: None, postgres: PostgresServer
+) -> None:
+    chaos = Chaos(tmp_path, random.Random(7), postgres, runners=2, replicates=1)
+    chaos.run(["sparkcast", "postgresql"], wait_for_results=False)
+    assert chaos.broken == []
 
 
 @pytest.mark.slow
@@ -93,22 +81,6 @@ def _restart_if_given_up(process: "subprocess.Popen[bytes]", folder: Path) -> "s
     return _start(folder)
 
 
-def _kill(target: str, process: "subprocess.Popen[bytes]", folder: Path) -> "subprocess.Popen[bytes]":
-    """SIGKILL one process of the running campaign; returns the campaign, started again when it was the victim."""
-    family, victims = "", list[int]()
-    while not (family and victims):
-        time.sleep(0.1)
-        process = _restart_if_given_up(process, folder)
-        family = _family(process)
-        victims = [process.pid] if target == "sparkcast" else _pids(family, _COMMANDS[target])
-    psutil.Process(victims[0]).kill()
-    if target == "sparkcast":
-        process.wait()
-        wait_until(lambda: not _warden.members(family))  # nothing outlives the sparkcast that started it
-        return _start(folder)
-    return process
-
-
 def _family(process: "subprocess.Popen[bytes]") -> str:
     """The mark that this campaign's engine gave to everything it started."""
     try:
@@ -117,17 +89,6 @@ def _family(process: "subprocess.Popen[bytes]") -> str:
     except psutil.Error:
         return ""
     return wardens[-1][2] if wardens else ""
-
-
-def _pids(family: str, main_class: str) -> list[int]:
-    found = []
-    for member in _warden.members(family) if family else ():
-        try:
-            if any(main_class in word for word in member.cmdline()):
-                found.append(member.pid)
-        except psutil.Error:
-            continue
-    return found
 
 
 def _final_observations(folder: Path) -> dict[str, str]:
@@ -141,10 +102,6 @@ def _final_observations(folder: Path) -> dict[str, str]:
         return {}
     assert len({row[0] for row in rows}) == len(rows), "a trial was counted twice"
     return {str(row[0]): repr(row) for row in rows}
-
-
-def _count(folder: Path, query: str) -> int:
-    return int(str(_query(folder, query)[0][0]))
 
 
 def _query(folder: Path, query: str) -> list[tuple[object, ...]]:

@@ -14,7 +14,7 @@ from postgres_support import PostgresServer
 from sparkcast.designs import make_plan
 from sparkcast.errors import BusyError, StoreError, StudyError
 from sparkcast.store import Store, databases, lease, open_store, schema
-from sparkcast.store.lease import LeaseLostError
+from sparkcast.store.lease import Lease, LeaseLostError
 from sparkcast.study import Configuration, DesignChoice, Factor, LogOrigin, Observation, Outcome, Study
 
 STUDY = Study("s", "pi", (Factor("executors", (1, 2)),), design=DesignChoice(replicates=2))
@@ -118,8 +118,8 @@ def test_a_lease_is_renewed_while_nothing_is_written(store: Store, monkeypatch: 
     renewed = threading.Event()
     renew = lease.renew
 
-    def noticed(connection: sa.Connection, held: lease.Lease) -> None:
-        renew(connection, held)
+    def noticed(connection: sa.Connection, **held: Lease) -> None:
+        renew(connection, **held)
         renewed.set()
 
     monkeypatch.setattr(lease, "renew", noticed)

@@ -21,7 +21,7 @@ from sparkcast.api.drawing import (
     write_recommendation_figures,
     write_validation_figures,
 )
-from sparkcast.api.history import check, fleet
+from sparkcast.api.history import check, eta, etas, fleet
 from sparkcast.api.logs import (
     compare_profiles,
     ingest,
@@ -38,7 +38,7 @@ from sparkcast.api.runs import dry_run, run, tune, with_spark
 from sparkcast.api.sources import load_data_or_model, load_model
 from sparkcast.api.stores import check_store, copy_store, migrate_store, prune_store
 from sparkcast.api.tables import export, export_samples, samples
-from sparkcast.api.watching import jobs, watch
+from sparkcast.api.watching import jobs, load_job, measure_input, watch
 from sparkcast.data.options import TableOptions
 from sparkcast.data.sources import Data, Source, load_data, load_study
 from sparkcast.display import connect
@@ -75,6 +75,8 @@ __all__ = [
     "compare_profiles",
     "copy_store",
     "dry_run",
+    "eta",
+    "etas",
     "export",
     "export_samples",
     "figures",
@@ -87,8 +89,10 @@ __all__ = [
     "list_plugs",
     "load_data",
     "load_data_or_model",
+    "load_job",
     "load_model",
     "load_study",
+    "measure_input",
     "migrate_store",
     "plan",
     "predict",

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, overload
 
+from sparkcast.api.meant import with_input_named, with_usual, with_usual_size
 from sparkcast.api.replays import is_replayed, may_replay, recommend_clusters, with_cluster
 from sparkcast.api.sources import data_of, is_log, response_name, source_of
 from sparkcast.data.options import TableOptions
@@ -152,15 +153,19 @@ def predict(
     from sparkcast.learned.predict import predict as answer
 
     source = source_of(data, table, response=response)
+    rows = [with_input_named(row, source) for row in ([at] if isinstance(at, Mapping) else _rows_of(at))]
     notes: tuple[str, ...] = ()
-    rows = [at] if isinstance(at, Mapping) else _rows_of(at)
     if isinstance(source, Data):
         source, model, notes = with_cluster(source, model, rows)
     known = knowledge_of(source, model)
     name = response_name(response) if response else usual_among(known)
-    answers = (answer(known, row, response=name, level=level, extrapolate=extrapolate) for row in rows)
-    found = tuple(replace(one, notes=(*notes, *one.notes)) for one in answers)
-    return found[0] if isinstance(at, Mapping) else Predictions(found)
+    found = []
+    for row in rows:
+        settings, filled = with_usual(row, source)
+        one = answer(known, settings, response=name, level=level, extrapolate=extrapolate)
+        told = source.notes if isinstance(source, Data) else ()
+        found.append(replace(one, notes=(*notes, *one.notes, *filled, *told)))
+    return found[0] if isinstance(at, Mapping) else Predictions(tuple(found))
 
 
 def _rows_of(at: "Sequence[Mapping[str, Level]] | DataFrame") -> Sequence[Mapping[str, Level]]:
@@ -244,10 +249,15 @@ def recommend(
         _refuse_for_log(model, present, table)
         return recommend_clusters(data, asked, choices=choices, price=price)  # type: ignore[arg-type]
     source = source_of(data, table)
+    held, filled = with_usual_size(with_input_named(asked.fix, source), source)
+    asked = replace(asked, fix=held)
+    told = (*filled, *source.notes) if isinstance(source, Data) else ()
     if isinstance(source, Data) and _is_empty(present) and is_replayed(source, model, choices):
-        return recommend_clusters(source, asked, choices=choices, price=price)
-    advisor = Advisor.of(source, model, choices=choices, price=price, extrapolate=extrapolate)
-    return advisor.recommend(asked, present or Present())
+        found = recommend_clusters(source, asked, choices=choices, price=price)
+    else:
+        advisor = Advisor.of(source, model, choices=choices, price=price, extrapolate=extrapolate)
+        found = advisor.recommend(asked, present or Present())
+    return replace(found, notes=(*found.notes, *told))
 
 
 def _is_empty(present: Present | None) -> bool:

@@ -9,13 +9,22 @@ from typing import TYPE_CHECKING
 from sparkcast.data.sources import Source
 from sparkcast.errors import StudyError
 from sparkcast.study import Price
+from sparkcast.units import show_seconds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sparkcast.history.gate import GateAnswer
     from sparkcast.history.jobs import JobHistory
     from sparkcast.history.morning import FleetReport
     from sparkcast.history.prior import FleetPrior
+    from sparkcast.history.remaining import Eta
     from sparkcast.store import Store
+    from sparkcast.study import AppRecord
+
+
+class ApplicationEndedError(StudyError):
+    """There is nothing left to wait for."""
 
 
 def check(
@@ -59,8 +68,9 @@ def check(
     >>> check("spark-submit --name nightly etl.py", "fleet.results", within_s=1800).verdict.value
     'unknown'
     """
-    from sparkcast.history.found import find_in_store, prior_of_store
-    from sparkcast.history.gate import GateQuestion, check_line, unknown
+    from sparkcast.history.found import find_in_store, some_jobs
+    from sparkcast.history.gate import GateQuestion, check_line, never_ran, unknown
+    from sparkcast.history.learn import learn_prior
     from sparkcast.workloads.lines import parse_line, program_of
 
     question = GateQuestion(
@@ -78,8 +88,8 @@ def check(
             if found.candidates:
                 several = ", ".join(found.candidates[:5])
                 return unknown(question, f"{named} may be any of {len(found.candidates)} jobs: {several}")
-            return unknown(question, f"the store has no runs of {named}")
-        learned = prior or prior_of_store(opened, besides=found.history)
+            return never_ran(words, question, f"the store has no runs of {named}", some_jobs(opened))
+        learned = prior or learn_prior(some_jobs(opened, besides=found.history).values())
         return check_line(words, found.history, question, learned)
 
 
@@ -127,6 +137,94 @@ def fleet(
         with _OpenStore(store) as opened:
             histories = histories_of(opened)
     return fleet_report(histories, since_s=days_before(until, period), until_s=until, price=price, prior=prior)
+
+
+def eta(
+    source: "Source",
+    *,
+    app: str | None = None,
+    store: "Source | Store | None" = None,
+    now_s: float | None = None,
+) -> "Eta":
+    """When an application in progress will be done, from its job's past and its finished stages.
+
+    Args:
+        source: Its event log, or a store that has it.
+        app: Its application id, where `source` is a store.
+        store: The store with the earlier runs of its job, where `source` is a log. By default the one that
+            SPARKCAST_STORE names.
+        now_s: The moment that is asked about, in seconds since the Unix epoch; by default the last that its log tells.
+
+    Returns:
+        The remaining and the total time, each with its distribution.
+
+    Raises:
+        StudyError: There is no such log, store or application, or it has ended.
+        NotEnoughDataError: Fewer than three runs of its job have ended.
+
+    >>> eta("fleet.results", app="application_1_0002").n_runs
+    30
+    """
+    from sparkcast.history.found import history_of_record, running_record
+    from sparkcast.history.remaining import eta_of
+
+    if app is None and not _is_store(str(source)):
+        record = _record_in_progress(source)
+        with _OpenStore(store) as opened:
+            return eta_of(history_of_record(opened, record), record, now_s)
+    with _OpenStore(source) as opened:
+        record = running_record(opened, app)
+        return eta_of(history_of_record(opened, record), record, now_s)
+
+
+def _is_store(source: str) -> bool:
+    from sparkcast.store import STORE_FILES
+    from sparkcast.store.databases import POSTGRESQL
+
+    path = Path(source)
+    is_database = source.startswith((POSTGRESQL, "postgres:", "sqlite:"))
+    return is_database or path.suffix in STORE_FILES or (path / "store.sqlite").is_file()
+
+
+def etas(log: "Source", *, store: "Source | Store | None" = None, every_s: float = 30.0) -> "Iterator[Eta]":
+    """The same again and again as the log grows, until the application has ended.
+
+    Args:
+        log: The event log of an application in progress.
+        store: As in `eta`.
+        every_s: Seconds between two looks.
+
+    Returns:
+        A generator of answers.
+
+    Raises:
+        StudyError, NotEnoughDataError: As in `eta`, of the first answer.
+
+    >>> for found in etas("eventlogs/application_1_0002.inprogress", store="fleet.results"):
+    ...     print(found.remaining.median)
+    """
+    yield eta(log, store=store)
+    while True:
+        time.sleep(every_s)
+        try:
+            yield eta(log, store=store, now_s=time.time())
+        except ApplicationEndedError:
+            return
+
+
+def _record_in_progress(log: "Source") -> "AppRecord":
+    from sparkcast.api.logs import read_one
+    from sparkcast.facts import facts_of
+    from sparkcast.observe.record import record_of
+
+    read = read_one(log)
+    facts = facts_of(read)
+    record = record_of(read, facts)
+    if facts.application.has_ended:
+        raise ApplicationEndedError(
+            f"{record.name} has ended: it took {show_seconds(record.wall_s)}", hint="`profile` says where its time went"
+        )
+    return record
 
 
 class _OpenStore:

@@ -220,18 +220,20 @@ def may_replay(model: str) -> bool:
 
 
 def _logs_of(data: Data, fix: Mapping[str, Level]) -> "tuple[RecordedRun, ...]":
-    """The latest logs of runs with these settings; of several amounts of data, with the largest."""
+    """The latest logs of runs with these settings; of several amounts of data, with the largest, or the nearest."""
     from sparkcast.models.replay import recorded_runs
     from sparkcast.study.setting import SIZES
     from sparkcast.units import as_number
 
     words = data.dataset.vocabulary
-    others = Configuration({name: level for name, level in fix.items() if words.role(name) not in _ASKED})
-    runs = [run for run in data.dataset.observations if run.ok and run.configuration.includes(others)]
     size = words.first(*SIZES, among=data.dataset.factors)
-    if size is not None and size not in others:
+    others = {name: level for name, level in fix.items() if name != size and words.role(name) not in _ASKED}
+    runs = [run for run in data.dataset.observations if run.ok and run.configuration.includes(Configuration(others))]
+    if size is not None:
         amounts = [as_number(run.configuration.get(size, "")) or 0.0 for run in runs]
-        runs = [run for run, amount in zip(runs, amounts, strict=True) if amount == max(amounts)]
+        wanted = as_number(fix[size]) if size in fix else None
+        nearest = max(amounts, default=0.0) if wanted is None else min(amounts, key=lambda one: abs(one - wanted))
+        runs = [run for run, amount in zip(runs, amounts, strict=True) if amount == nearest]
     return recorded_runs(runs)
 
 
@@ -243,6 +245,7 @@ def recommend_clusters(
     from sparkcast.replay import what_if
 
     notes: tuple[str, ...] = ()
+    more = 1.0
     if isinstance(source, Data):
         logs = _logs_of(source, question.fix)
         if not logs:
@@ -252,14 +255,27 @@ def recommend_clusters(
             )
         sources, price = [one.source for one in logs], price or source.price
         names = {source.dataset.vocabulary.role(name): name for name in logs[0].run.configuration}
+        size, more = _data_size(source, question.fix, logs)
+        question = replace(question, fix={name: level for name, level in question.fix.items() if name != size})
         notes = (_why_replayed(source, logs),)
     else:
         sources, names = _recorded(source), {}
     asked = {names.get(role, usual): usual for role, usual in zip(_ASKED, (EXECUTORS, CORES), strict=True)}
     counts = _asked_counts(question, choices, asked, is_log=not isinstance(source, Data))
-    found = what_if(sources, _question(counts.get(EXECUTORS), counts.get(CORES), None, 1.0, None, price))
+    found = what_if(sources, _question(counts.get(EXECUTORS), counts.get(CORES), None, more, None, price))
     answer = recommend_replayed(found, question)
     return replace(answer, notes=(*notes, *answer.notes))
+
+
+def _data_size(data: Data, fix: Mapping[str, Level], logs: "Sequence[RecordedRun]") -> tuple[str | None, float]:
+    """The setting that is the size of the data, and how many times as much is asked for as the logs have."""
+    from sparkcast.study.setting import SIZES
+    from sparkcast.units import as_number
+
+    size = data.dataset.vocabulary.first(*SIZES, among=data.dataset.factors)
+    had = None if size is None else as_number(logs[0].run.configuration.get(size, ""))
+    wanted = as_number(fix[size]) if size is not None and size in fix else None
+    return size, wanted / had if wanted and had else 1.0
 
 
 def _why_replayed(data: Data, logs: "Sequence[RecordedRun]") -> str:

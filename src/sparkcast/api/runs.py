@@ -140,9 +140,11 @@ def tune(
         maximize: A response, instead of `minimize`.
         within_s: A run that takes longer does not qualify.
         fix: Settings to hold at a given value.
-        searcher: A name of `list_plugs("searchers")`, or `SearchMethod(name, seed, replicates, earlier)`; defaults to
-            the registered default.
-        budget: The most runs and what all of them may cost at the study's price: `Budget(max_runs=20, max_cost=None)`.
+        searcher: A name of `list_plugs("searchers")`, or `SearchMethod(name, seed, replicates, earlier, limits,
+            confidence, stop_late)`; defaults to the registered default.
+        budget: The most runs and what all of them may cost at the study's price, and in how many runs of the job
+            (instead of which settings) the search must pay for itself:
+            `Budget(max_runs=20, max_cost=None, runs_to_come=None, instead_of=None)`.
         resume: Continue a search that was stopped.
         allow_changed: Keep results even though the study or the options have changed.
         master: As in `run`.
@@ -162,22 +164,29 @@ def tune(
     from sparkcast.search.base import SEARCHERS
     from sparkcast.search.loop import Budget, TuneOptions
     from sparkcast.search.loop import tune as search
-    from sparkcast.search.options import SearchMethod, objective_for
+    from sparkcast.search.options import SearchMethod, limits_for, objective_for, settings_today
     from sparkcast.store import results_place
 
     study = with_spark(load_study(path), master, conf)
     method = searcher if isinstance(searcher, SearchMethod) else SearchMethod(searcher)
+    budget = budget or Budget()
+    limits, within_s = limits_for(study, method.limits, within_s)
     options = TuneOptions(
         searcher=method.name or SEARCHERS.default(),
-        objective=objective_for(study, maximize=maximize, minimize=minimize, within_s=within_s),
+        objective=objective_for(study, maximize=maximize, minimize=minimize, within_s=within_s, limits=limits),
         within_s=within_s,
         seed=method.seed,
         replicates=method.replicates,
         fix=Configuration(fix or {}),
         earlier=tuple(data_of(source).dataset for source in method.earlier),
+        limits=limits,
+        confidence=method.confidence,
+        stop_late=method.stop_late,
+        runs_to_come=budget.runs_to_come,
+        instead_of=None if budget.instead_of is None else settings_today(study, {**(fix or {}), **budget.instead_of}),
     )
     return search(
-        *(study, options, budget or Budget(), results_place(study)),
+        *(study, options, budget, results_place(study)),
         resume=resume,
         allow_changed=allow_changed,
         on_progress=on_progress,

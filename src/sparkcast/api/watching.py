@@ -4,12 +4,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sparkcast.data.sources import Source
+from sparkcast.data.sources import Data, Source
 from sparkcast.errors import StudyError
 from sparkcast.study import Price, SparkOptions
 
 if TYPE_CHECKING:
     from sparkcast.data.ingest import Reader
+    from sparkcast.data.ingest.measured_input import MeasuredInput
+    from sparkcast.history.jobs import JobHistory
     from sparkcast.history.summary import Jobs
     from sparkcast.history.watch import Watched, WatchedLog
     from sparkcast.runs.cancel import CancelToken
@@ -131,6 +133,65 @@ def jobs(
         )
     chosen = known if job is None else (history_of(known, job),)
     return summary_of(chosen, str(store), _of_cores(price))
+
+
+def load_job(store: Source, job: str, *, rules: Source | None = None) -> Data:
+    """The runs of one recurring job, for all functions that take data: what it read is a setting of role data-size.
+
+    Args:
+        store: A results folder, an SQLite file or a database URL, that `watch` or `ingest` has filled.
+        job: Its name as `jobs` lists it, or the name of one of its applications.
+        rules: As in `jobs`.
+
+    Returns:
+        Its runs that ended. Calendar time and cluster are beside the settings: `analyze` says when one explains what
+        the settings do not.
+
+    Raises:
+        StudyError: There is no such job.
+        NotEnoughDataError: None of its runs has ended.
+
+    >>> found = watch("log.zstd", "job.results")
+    >>> len(load_job("job.results", "a study").dataset.observations)
+    1
+    """
+    from sparkcast.history.dataset import data_of_job
+
+    return data_of_job(_job_of(store, job, rules), str(store))
+
+
+def measure_input(path: Source, job: Data | None = None) -> "MeasuredInput":
+    """How much would be read from these files: for `at={"input": ...}`.
+
+    Args:
+        path: A file, a folder, a pattern or a URL that fsspec understands.
+        job: The runs of a job, from `load_job`: of the bytes of its files only the share counts that they read.
+
+    Returns:
+        Files, their bytes, and the bytes that the job's log would record as read.
+
+    Raises:
+        StudyError: Nothing is there, or it cannot be listed.
+
+    >>> measure_input("runs.csv").files
+    1
+    """
+    from sparkcast.data.ingest.measured_input import measure_input as measured
+
+    return measured(str(path), () if job is None else job.dataset.observations)
+
+
+def _job_of(store: Source, job: str, rules: Source | None) -> "JobHistory":
+    from sparkcast.history.jobs import histories_of, history_of
+    from sparkcast.history.rules import read_rules
+    from sparkcast.store import open_store
+
+    opened = open_store(str(store))
+    try:
+        known = histories_of(opened, rules=None if rules is None else read_rules(Path(rules)))
+    finally:
+        opened.close()
+    return history_of(known, job)
 
 
 def _prepare(store: "Store", rules: Source | None, *, retry: bool) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 _SAME_NAME = """
     allow_changed arrival_rate at budget complete_rows conf confidence cores data decimal dynamic effect engine
     executors extrapolate factors fill_down fix force formula ignore interactive job jobs_running level master
-    keep max_cost max_failure max_runs minimize model na older_than orphans part places price protocol
+    keep max_cost max_failure max_runs minimize model na older_than orphans part partitions places price protocol
     replicates response resume retry runners running scv
     study time_limit time_unit transform where width
 """
@@ -27,6 +27,7 @@ _OPTIONS = {argument: argument.replace("_", "-") for argument in _SAME_NAME.spli
     "service_time_s": "service-time",
     "settings": "setting",
     "slo_s": "slo",
+    "studies": "study",
     "within_s": "within",
 }
 _COMMANDS = {  # that are not one call
@@ -41,13 +42,10 @@ _COMMANDS = {  # that are not one call
     "api.copy_store(A, B)": "sparkcast store copy A B",
     "api.migrate_store(STORE)": "sparkcast store migrate STORE",
     "api.prune_store(STORE, orphans=True)": "sparkcast store prune STORE --orphans",
-    "studies=[NAME]": "--study NAME",
     "api.save_model(api.fit(DATA).model, FILE)": "sparkcast fit DATA --save FILE",
 }
 # Only what is in the table: other code is the user's, and stays.
-_CODE = re.compile(
-    rf"`(\.[a-z][^`]*|choices=[^`]*|studies=[^`]*|api\.[a-z_]+\([^`]*\)|(?:{'|'.join(_OPTIONS)})=[^`]*)`"
-)
+_CODE = re.compile(rf"`(\.[a-z][^`]*|choices=[^`]*|api\.[a-z_]+\([^`]*\)|(?:{'|'.join(_OPTIONS)})=[^`]*)`")
 
 
 def as_options(text: str) -> str:

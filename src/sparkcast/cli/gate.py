@@ -19,6 +19,7 @@ Line = Annotated[list[str], typer.Argument(metavar="-- spark-submit ...", help="
 def register(app: typer.Typer) -> None:
     app.command()(check)
     app.command()(fleet)
+    app.command()(eta)
 
 
 def check(
@@ -111,6 +112,25 @@ def fleet(
 
     found = api.fleet(store, since=since, until_s=_end_of(until), price=parse_price(price) if price else None)
     emit(found, as_json, lambda one: show(one, details))
+
+
+def eta(
+    source: Annotated[str, typer.Argument(metavar="LOG|STORE", help="Its event log, or a store that has it.")],
+    app: Annotated[str | None, typer.Option(metavar="ID", help="The application, where a store is given.")] = None,
+    store: Annotated[
+        str | None, typer.Option(metavar="STORE", help="Earlier runs of its job. Default: SPARKCAST_STORE.")
+    ] = None,
+    details: Details = False,
+    as_json: Json = False,
+    verbose: Verbose = False,
+) -> None:
+    """When an application in progress will be done, from its job's past and its finished stages.
+
+    Example: sparkcast eta eventlogs/application_1_0002.inprogress --store fleet.results
+    """
+    from sparkcast import api
+
+    emit(api.eta(source, app=app, store=store), as_json, lambda one: show(one, details))
 
 
 def _end_of(day: str | None) -> float | None:

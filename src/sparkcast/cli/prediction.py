@@ -50,6 +50,9 @@ Extrapolate = Annotated[
     bool,
     typer.Option("--extrapolate", help="Answer even where the runs say little, with a wide interval."),
 ]
+JobName = Annotated[
+    str | None, typer.Option("--job", help="Of a store: only the runs of this job. See: sparkcast jobs STORE.")
+]
 USUAL_MODEL = "auto"  # the default of --model
 
 
@@ -174,7 +177,13 @@ def fit(
 
 def predict(
     data: DataOrModel,
-    at: Annotated[str, typer.Option(help="The settings, e.g. executors=4,batch_size=256.")],
+    at: Annotated[
+        str | None, typer.Option(help="The settings, e.g. executors=4,batch_size=256, or input=1.4TB of a job.")
+    ] = None,
+    job: JobName = None,
+    input_path: Annotated[
+        str | None, typer.Option("--input", metavar="PATH", help="With --job: measure the files that would be read.")
+    ] = None,
     response: ResponseName = None,
     model: ModelName = USUAL_MODEL,
     level: Annotated[float, typer.Option(help="Confidence level of the interval.")] = 0.9,
@@ -189,8 +198,12 @@ def predict(
     """
     from sparkcast import api
 
-    settings = parse_settings(at)
-    loaded = load_any(data, reading, [response] if response else [], model, as_json)
+    settings = _settings_of(at, job, input_path)
+    loaded = load_any(data, reading, [response] if response else [], model, as_json, job=job)
+    if input_path is not None:
+        measured = api.measure_input(input_path, loaded if isinstance(loaded, api.Data) else None)
+        say(f"note: {measured}")
+        settings["input"] = measured.input_bytes
     name = response_name(response)
     result = api.predict(loaded, settings, response=name, model=model, level=level, extrapolate=extrapolate)
     emit(result, as_json, show, understood(loaded))
@@ -246,6 +259,21 @@ def export(
     emit(written, as_json, lambda w: say(f"wrote {w.observations} observations to {w.path}"), understood(loaded))
 
 
+def _settings_of(at: str | None, job: str | None, input_path: str | None) -> "dict[str, Level]":
+    from sparkcast.errors import StudyError
+
+    if at is None and job is None:
+        raise StudyError("the settings to predict at are missing", hint="add --at executors=4,batch_size=256")
+    if input_path is not None and job is None:
+        raise StudyError(
+            "--input measures what a job would read", hint="add --job NAME; sparkcast jobs STORE lists them"
+        )
+    settings = parse_settings(at) if at else {}
+    if input_path is not None and "input" in settings:
+        raise StudyError("--input and --at input= are both given", hint="give one of them")
+    return settings
+
+
 def _require_folder(path: Path) -> None:
     """Raise StudyError now rather than after a long fit."""
     from sparkcast.errors import StudyError
@@ -267,12 +295,22 @@ def load(data: str, reading: TableArguments, responses: Sequence[str], as_json: 
 
 
 def load_any(
-    data: str, reading: TableArguments, responses: Sequence[str], model: str, as_json: bool = False
+    data: str,
+    reading: TableArguments,
+    responses: Sequence[str],
+    model: str,
+    as_json: bool = False,
+    *,
+    job: str | None = None,
 ) -> "Data | SavedModel":
-    """Data or a model file; says what its reader should know."""
+    """Data, the runs of one job of a store, or a model file; says what its reader should know."""
     from sparkcast import api
     from sparkcast.errors import StudyError
 
+    if job is not None:
+        if reading.study is not None:
+            raise StudyError("--job and --study are both given", hint="a job is found in all studies of the store")
+        return api.load_job(data, job)
     loaded = api.load_data_or_model(data, table=reading.options(responses), study=reading.study)
     if isinstance(loaded, api.Data):
         say_meanings(loaded, as_json)

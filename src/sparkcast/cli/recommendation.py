@@ -12,6 +12,7 @@ from sparkcast.cli.prediction import (
     USUAL_MODEL,
     DataOrModel,
     Extrapolate,
+    JobName,
     ModelName,
     load,
     load_any,
@@ -32,6 +33,7 @@ def register(app: typer.Typer) -> None:
 
 def recommend(
     data: DataOrModel,
+    job: JobName = None,
     within: Annotated[str | None, typer.Option(help="The deadline, e.g. 300s or 5m.")] = None,
     budget: Annotated[float | None, typer.Option(help="The maximum cost of a run; needs a price.")] = None,
     min_accuracy: Annotated[float | None, typer.Option(help="The minimum accuracy, e.g. 0.95.")] = None,
@@ -113,7 +115,8 @@ def recommend(
         _check_format(as_format, as_json)
     objective = maximize or minimize or ""
     wanted = [*(response or ()), *([objective] if "=" in objective else [])]
-    given = _log(data, reading, response, extrapolate) or load_any(data, reading, wanted, model, as_json)
+    log = _log(data, reading, response, extrapolate) if job is None else None
+    given = log or load_any(data, reading, wanted, model, as_json, job=job)
     loaded = _timed(given, response)
     result = api.recommend(
         loaded,

@@ -25,6 +25,10 @@ StoreUrl = Annotated[
     str | None,
     typer.Option("--store", metavar="URL", help="A database to keep results in: postgresql://HOST/DATABASE."),
 ]
+Artifacts = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="A folder or URL to copy logs and output of each run to: s3://BUCKET/FOLDER."),
+]
 PropertiesFile = Annotated[Path | None, typer.Option(help="A file of Spark properties, as for spark-submit.")]
 
 
@@ -49,6 +53,7 @@ def run(
     conf: Conf = None,
     properties_file: PropertiesFile = None,
     store: StoreUrl = None,
+    artifacts: Artifacts = None,
     runners: Annotated[
         int | None, typer.Option(min=1, help="Trials at once, also beside runners of other machines. Default: one.")
     ] = None,
@@ -68,7 +73,7 @@ def run(
         return
     with show_progress() as on_progress:
         result = api.run(
-            api.load_study(study, store=store),
+            api.load_study(study, store=store, artifacts=artifacts),
             resume=resume,
             retry=[name.strip() for text in retry or () for name in text.split(",")],
             allow_changed=allow_changed,

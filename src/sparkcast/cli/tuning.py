@@ -8,8 +8,8 @@ import typer
 
 from sparkcast.cli._output import Json, Verbose, emit, say, shell, show
 from sparkcast.cli._progress import show_progress
-from sparkcast.cli.prediction import parse_fixed
-from sparkcast.cli.running import INTERRUPTED, Conf, Master, PropertiesFile, StoreUrl, spark_properties
+from sparkcast.cli.prediction import parse_fixed, parse_settings
+from sparkcast.cli.running import INTERRUPTED, Artifacts, Conf, Master, PropertiesFile, StoreUrl, spark_properties
 from sparkcast.cli.studies import StudyFile
 
 if TYPE_CHECKING:
@@ -38,6 +38,31 @@ def tune(
     ] = None,
     maximize: Annotated[str | None, typer.Option(help="A response, e.g. accuracy.")] = None,
     within: Annotated[str | None, typer.Option(help="A run that takes longer does not qualify, e.g. 60s.")] = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(help="What a run must keep to, as in recommend, e.g. 'accuracy >= 0.95'; repeatable."),
+    ] = None,
+    confidence: Annotated[
+        float | None,
+        typer.Option(
+            help="Go on until the next run of the answer meets --within with this probability, e.g. 0.95.",
+            show_default=False,
+        ),
+    ] = None,
+    stop_late: Annotated[
+        bool, typer.Option("--stop-late", help="Stop a run once it has missed --within: cheaper, but it teaches less.")
+    ] = False,
+    runs_to_come: Annotated[
+        int | None,
+        typer.Option(help="How often the job will run: the search stops where it no longer pays.", show_default=False),
+    ] = None,
+    instead_of: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SETTINGS",
+            help="The settings of today, e.g. executors=2,cores=4: run first, to see what the search saves.",
+        ),
+    ] = None,
     max_runs: Annotated[int, typer.Option(help="Maximum number of runs; earlier measurements are free.")] = 20,
     max_cost: Annotated[
         float | None, typer.Option(metavar="MONEY", help="Maximum cost of all runs at the study's price.")
@@ -62,6 +87,7 @@ def tune(
     conf: Conf = None,
     properties_file: PropertiesFile = None,
     store: StoreUrl = None,
+    artifacts: Artifacts = None,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -74,13 +100,17 @@ def tune(
 
     with show_progress() as on_progress:
         result = api.tune(
-            api.load_study(study, store=store),
+            api.load_study(study, store=store, artifacts=artifacts),
             minimize=minimize,
             maximize=maximize,
             within_s=None if within is None else parse_seconds(within),
             fix=parse_fixed(fix or ()),
-            searcher=api.SearchMethod(searcher, seed, replicates, earlier or ()),
-            budget=api.Budget(max_runs, max_cost),
+            searcher=api.SearchMethod(
+                searcher, seed, replicates, earlier or (), tuple(limit or ()), confidence, stop_late
+            ),
+            budget=api.Budget(
+                max_runs, max_cost, runs_to_come, None if instead_of is None else parse_settings(instead_of)
+            ),
             resume=resume,
             allow_changed=allow_changed,
             master=master,

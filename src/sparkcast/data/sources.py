@@ -37,13 +37,20 @@ def is_study_file(source: Source) -> bool:
     return "://" not in str(source) and Path(source).suffix.lower() in (".yaml", ".yml")
 
 
-def load_study(path: Source | Study, roles: Mapping[str, str] | None = None, *, store: str | None = None) -> Study:
+def load_study(
+    path: Source | Study,
+    roles: Mapping[str, str] | None = None,
+    *,
+    store: str | None = None,
+    artifacts: str | None = None,
+) -> Study:
     """Read a study file, check it against its workload and design, and fill in the workload's defaults.
 
     Args:
         path: A study file; a study that was loaded before is returned as it is.
         roles: What names mean, in place of what the file says of the same names: {"hosts": "machines"}.
         store: Where its results are kept instead of where it says: postgresql://HOST/DATABASE.
+        artifacts: A folder or URL to which the logs and output of each run are copied, instead of where it says.
 
     Returns:
         The study, with every setting of its workload.
@@ -63,7 +70,14 @@ def load_study(path: Source | Study, roles: Mapping[str, str] | None = None, *, 
         return path
     _require_study_file(Path(path))
     study = read(Path(path))
-    study = resolve(replace(study, roles={**study.roles, **(roles or {})}, store=store or study.store))
+    study = resolve(
+        replace(
+            study,
+            roles={**study.roles, **(roles or {})},
+            store=store or study.store,
+            artifacts=artifacts or study.artifacts,
+        )
+    )
     make_design(study)
     return study
 
@@ -101,6 +115,8 @@ class Data:
     taken_as: tuple[tuple[str, str], ...] = ()  # role and name, where only the name told it
     understood: Understood | None = None  # of a table
     results: str | None = None  # the folder or store of its runs, where more is kept than the observations
+    usual: Configuration | None = None  # of a recurring job: the settings of its last run, for those not given
+    notes: tuple[str, ...] = ()  # what whoever is told a prediction from these runs should know
 
     @property
     def price(self) -> Price | None:

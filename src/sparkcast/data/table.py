@@ -146,8 +146,8 @@ def _notes_on_ends(dataset: Dataset, ending: Sequence[str]) -> Iterator[str]:
     if time is None:
         return
     response = dataset.vocabulary.response(time)
-    if stopped := [run for run in failed if time in run.responses]:
-        yield f"the {time} of {len(stopped)} failed run{'s' if len(stopped) > 1 else ''} is only a lower bound"
+    if stopped := [run for run in failed if run.was_stopped and time in run.responses]:
+        yield f"the {time} of {len(stopped)} stopped run{'s' if len(stopped) > 1 else ''} is only a lower bound"
     times = {place: run.responses[time] for place, run in enumerate(dataset.successful(time))}
     if tie := longest_tie(times):
         shown_time = f"{response.seconds(tie[1]):g}s"

@@ -12,7 +12,7 @@ from sparkcast.facts.interactive import is_interactive
 from sparkcast.facts.memory import MemoryShortage, memory_shortage
 from sparkcast.facts.operators import label
 from sparkcast.facts.queries import QueryTimes, StagePlan, plans_of, query_times
-from sparkcast.facts.readiness import ready_s
+from sparkcast.facts.readiness import ready_s, retired_s
 from sparkcast.facts.shape import ClusterShape, cluster_shape
 from sparkcast.facts.span import Span
 from sparkcast.facts.stages import StageFacts, stages_of
@@ -58,6 +58,7 @@ class AppFacts:
     timeline: Timeline
     peak_memory: PeakMemory
     ready_s: tuple[float, ...]  # when each executor (as in `attribution.slots`) could take tasks, since the start
+    retired_s: tuple[float, ...]  # until when it took them
     queries: QueryTimes  # where the time of SQL queries went, and how much was outside of them
     plans: Mapping[StageKey, StagePlan] = field(repr=False, compare=False)  # operators by stage
     attribution: Attribution = field(repr=False, compare=False)
@@ -108,6 +109,7 @@ def facts_of(log: LogRead) -> AppFacts:
         timeline=timeline_of(log, found.span),
         peak_memory=_peak_memory(log),
         ready_s=ready_s(log, found),
+        retired_s=retired_s(log, found),
         queries=query_times(log, found, stages, plans),
         plans=plans,
         attribution=found,

@@ -15,6 +15,15 @@ def score_of(level: float) -> float:
     return _STANDARD.inv_cdf(0.5 + level / 2)
 
 
+def score_at(probability: float) -> float:
+    return _STANDARD.inv_cdf(probability)
+
+
+def probability_of(score: float) -> float:
+    """Of a value below it."""
+    return _STANDARD.cdf(score)
+
+
 def scores_between(n: int) -> Floats:
     """n scores that stand for the whole distribution: the middles of n equally likely parts."""
     return np.array([_STANDARD.inv_cdf((k + 0.5) / n) for k in range(n)])

@@ -29,6 +29,7 @@ _STEEP = 0.03  # e-folds of memory within which a jump happens
 _MOST_STRETCHED = 1.5
 _LEAST_LEFT = 1e-3  # of a time, beside the serial part; a measured one has at least 2 %
 _HANGS = 0.02  # of runs that were stopped, for no reason in their settings
+_HELD_UP = 0.12  # prior runs that were, beside as many others as make one run
 _KEPT = 64  # particles that answer
 _DRAWS = 16  # of each of them
 _ROWS = 1000  # answered at a time, to bound memory
@@ -102,7 +103,9 @@ def inputs_of(problem: Problem) -> tuple[Inputs, Terrain]:
     )
     is_time = problem.response.kind is Kind.TIME and problem.scale.is_log
     has_odds = problem.response.kind is Kind.SHARE and not problem.scale.is_log
-    terrain = Terrain(tuple(axes[j].role for j in numbers), are_logs, len(categories), is_time, has_odds)
+    has_repeats = any(len(set(values)) > 1 for values in problem.values)
+    roles = tuple(axes[j].role for j in numbers)
+    terrain = Terrain(roles, are_logs, len(categories), is_time, has_odds, has_repeats)
     return Inputs(numbers, are_logs, lowest, centers, units, categories), terrain
 
 
@@ -259,7 +262,13 @@ class Posterior:
     def quantiles(self, x: Floats) -> Quantiles:
         """Where the next run falls at each row of x."""
         parts = [self._part(self.inputs.rows(x[k : k + _ROWS])) for k in range(0, len(x), _ROWS)]
-        return Quantiles(np.concatenate([part.table for part in parts]), self.link)
+        return Quantiles(np.concatenate([part.table for part in parts]), self.link, self._held_up)
+
+    @property
+    def _held_up(self) -> float:
+        """The share of runs that may be held up for hours, where no repeats show that they are not."""
+        terrain = self.law.terrain
+        return _HELD_UP / (len(self.rows) + 1) if terrain.is_time and not terrain.has_repeats else 0.0
 
     def _part(self, rows: Rows) -> Quantiles:
         with_runs = self.law.covariance(rows, self.rows)

@@ -1,17 +1,18 @@
 """Where the next run falls at each of many settings, told by quantiles instead of errors around a point."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from sparkcast.arrays import Floats, Ints
-from sparkcast.fitting.normal import probabilities, score_of
+from sparkcast.fitting.normal import probabilities, probability_of, score_at, score_of
 from sparkcast.fitting.problem import ResponseScale, log_odds
 from sparkcast.study import Kind, Response
 
 _SCORES = tuple(step / 4 for step in range(-12, 13))  # of a standard normal distribution: from 0.1 % to 99.9 %
 _MIDDLE = len(_SCORES) // 2
+_ALL = 0.999  # of what lies beyond the rest nothing can be told
 _SURE = 1e-4  # a share this near to its bound has no larger odds
 
 
@@ -54,6 +55,7 @@ class Quantiles:
 
     table: Floats  # a row for each of the settings, on the link; increasing
     link: Link
+    above: float = 0.0  # probability that the next run is beyond all of them
 
     @property
     def values(self) -> Floats:
@@ -71,14 +73,14 @@ class Quantiles:
         is_within = (limits > lowest) & (limits < self.link.high)
         inside = np.where(is_within, limits, self.values)
         chance = probabilities(self._score(self._forward(inside)))
-        return np.where(is_within, chance, limits >= self.link.high)
+        return np.where(is_within, (1 - self.above) * chance, limits >= self.link.high)
 
     def take(self, rows: Ints) -> "Quantiles":
-        return Quantiles(self.table[rows], self.link)
+        return replace(self, table=self.table[rows])
 
     def shifted(self, by: Floats) -> "Quantiles":
         """The same spread around another middle."""
-        return Quantiles(self.table + by[:, None], self.link)
+        return replace(self, table=self.table + by[:, None])
 
     def clip(self, values: Floats, level: float) -> Floats:
         """Values on the link, no further from the middle than the interval."""
@@ -91,6 +93,8 @@ class Quantiles:
 
     def _at(self, score: float) -> Floats:
         """Straight between two scores, and beyond the last like a normal distribution."""
+        if self.above:
+            score = score_at(min(probability_of(score) / (1 - self.above), _ALL))
         right = int(np.clip(np.searchsorted(_SCORES, score), 1, len(_SCORES) - 1))
         share = (score - _SCORES[right - 1]) / (_SCORES[right] - _SCORES[right - 1])
         return (1 - share) * self.table[:, right - 1] + share * self.table[:, right]

@@ -20,6 +20,7 @@ from sparkcast.study.setting import PASSES, SIZES
 
 # Medians, and standard deviations of the logarithm.
 _NOISE = (0.03, 1.0)  # among replicates
+_UNSEEN_NOISE = (0.05, 1.2)  # of a time where nothing was repeated: it may as well be a busy cluster
 _BETWEEN = (0.02, 0.8)  # among configurations, beyond what replicates show: placement, neighbors, skew
 _REMAINDER = (0.17, 0.8)
 _REMAINDER_OF_ODDS = (1.0, 0.8)  # of the log-odds of a share: an accuracy goes from chance to nearly all
@@ -73,6 +74,7 @@ class Terrain:
     n_categories: int
     is_time: bool
     has_odds: bool = False  # the response is a share, compared by its log-odds
+    has_repeats: bool = True  # some configuration was run more than once, with different results
 
     @property
     def n_unknown(self) -> int:
@@ -162,7 +164,7 @@ def quantities(terrain: Terrain, unknowns: Floats) -> Quantities:
     has_serial = (ndtr(one["has_serial"]) > _NO_SERIAL_PART) & terrain.is_time
     may_lack_memory = terrain.is_time and bool(terrain.places(Role.MEMORY))
     return Quantities(
-        noise=_log_normal(one["noise"], _NOISE),
+        noise=_log_normal(one["noise"], _NOISE if terrain.has_repeats or not terrain.is_time else _UNSEEN_NOISE),
         between=_log_normal(one["between"], _BETWEEN),
         remainder=_log_normal(one["remainder"], _REMAINDER_OF_ODDS if terrain.has_odds else _REMAINDER),
         lengths=_log_normal(one["length"], _LENGTH)[:, None] * np.exp(_LENGTH_EACH * lengths) / relevance,

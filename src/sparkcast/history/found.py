@@ -4,16 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.history.jobs import JobHistory, histories_of, history_of
-from sparkcast.history.learn import learn_prior
 from sparkcast.history.names import job_name
-from sparkcast.history.points import points_of
-from sparkcast.history.prior import FleetPrior
+from sparkcast.history.points import RunPoint, points_of
+from sparkcast.history.rules import rules_of
 from sparkcast.store import Store
+from sparkcast.study import AppRecord
 from sparkcast.workloads.lines import SubmitLine, program_of
 
 _MOST_RUNS = 400  # of the job: older ones say little of the next
 _OTHERS, _THEIR_RUNS = 12, 45  # jobs that say what jobs of this store are like, and runs of each
+_MOST_RUNNING = 20  # runs of a job, the latest, among which one that goes on is looked for
 _MOST_STUDIES = 400  # of which the command line of the last run is looked at
 
 
@@ -56,7 +58,7 @@ def find_in_store(store: Store, line: SubmitLine, job: str | None = None) -> Fou
         if found.history is not None or found.candidates:
             return found
     last = [run for one in studies[:_MOST_STUDIES] for run in store.ingested(one, with_records=True, last=1)]
-    alike = job_of_line(line, histories_of(last))
+    alike = job_of_line(line, histories_of(last, rules=rules_of(store)))
     names = [alike.history.name] if alike.history else list(alike.candidates)
     if not names:
         return alike
@@ -64,14 +66,64 @@ def find_in_store(store: Store, line: SubmitLine, job: str | None = None) -> Fou
     return job_of_line(line, read)
 
 
-def prior_of_store(store: Store, *, besides: JobHistory | None = None) -> FleetPrior:
-    """What the jobs of a store have in common, from some of them."""
-    studies = store.study_names()
+def running_record(store: Store, app: str | None) -> AppRecord:
+    """An application of a store that has not ended, as far as its log was read; the only one where none is named.
+
+    Raises:
+        StudyError: it has ended, is not there, or several are meant.
+    """
+    running, ended = [], False
+    for study in store.study_names():
+        for run in store.ingested(study, with_records=True, last=_MOST_RUNNING):
+            is_over = run.origin is None or run.origin.is_complete
+            if run.record is not None and app in (None, run.record.app_id):
+                ended = ended or (is_over and app is not None)
+                running += [] if is_over else [run.record]
+    if len(running) == 1:
+        return running[0]
+    if ended and not running:
+        raise StudyError(f"{app} has ended", hint="give the id of an application in progress")
+    listed = ", ".join(record.app_id for record in running[:5])
+    if not running:
+        named = "an application in progress" if app is None else f"the application {app}"
+        raise StudyError(
+            f"the store does not have {named}", hint="it may have ended; else give its event log, or `watch` its folder"
+        )
+    raise StudyError(f"{len(running)} applications are in progress: {listed}", hint=f"add `app={running[0].app_id!r}`")
+
+
+def history_of_record(store: Store, record: AppRecord) -> JobHistory:
+    """The job that an application belongs to: by its name, and of several by what they are made of.
+
+    Raises:
+        NotEnoughDataError: the store has no runs of it.
+    """
+    name = job_name(record.name)
+    found = _read(store, [study for study in store.study_names() if job_name(study) == name])
+    if not found:
+        raise NotEnoughDataError(f"the store has no runs of {name}", hint="ingest logs of earlier runs of it")
+    return max(found, key=lambda one: (_overlap(one, record), len(one.runs)))
+
+
+def _overlap(history: JobHistory, record: AppRecord) -> float:
+    """The share of what the application is made of so far that the job has too."""
+    last = next((run.record for run in reversed(history.complete) if run.record is not None), None)
+    if last is None or not record.shape:
+        return 0.0
+    return len({*record.shape} & {*last.shape}) / len(record.shape)
+
+
+def some_jobs(store: Store, *, besides: JobHistory | None = None) -> dict[str, tuple[RunPoint, ...]]:
+    """Runs of some jobs of a store, that say what its jobs are like."""
+    studies: dict[str, list[str]] = {}  # a date in its name makes a study of each run
+    for one in store.study_names():
+        studies.setdefault(job_name(one), []).append(one)
     step = max(1, len(studies) // _OTHERS)
-    runs = [run for one in studies[::step][:_OTHERS] for run in store.ingested(one, last=_THEIR_RUNS)]
+    some = [one for names in [*studies.values()][::step][:_OTHERS] for one in names[-_THEIR_RUNS:]]
+    runs = [run for one in some for run in store.ingested(one, last=_THEIR_RUNS)]
     own = {run.run_id for run in besides.runs} if besides is not None else set()
-    histories = histories_of(run for run in runs if run.run_id not in own)
-    return learn_prior(points_of(one.runs) for one in histories)
+    histories = histories_of((run for run in runs if run.run_id not in own), rules=rules_of(store))
+    return {one.name: points_of(one.runs) for one in histories}
 
 
 def _read(store: Store, studies: Sequence[str]) -> tuple[JobHistory, ...]:

@@ -16,13 +16,16 @@ from sparkcast.history.model import TOTAL, WORK, JobModel, RunQuantity
 from sparkcast.history.points import NAMES, RunPoint, points_of
 from sparkcast.history.prior import FleetPrior
 from sparkcast.history.replayed import log_ratio
+from sparkcast.history.resembling import resembling
 from sparkcast.study import Price, Role
 from sparkcast.study.derive import held_cost
 from sparkcast.study.names import COST
 from sparkcast.units import show_bytes, show_duration, show_level, show_money, show_probability
 from sparkcast.workloads.lines import AskedShape, SubmitLine, asked_shape, parse_line, with_properties
 
-_FEWEST = 3  # runs of a job from which on it is answered
+_FEWEST, _FEWEST_IN_FLEET = 3, 1  # runs of a job from which on it is answered; where other jobs say how runs vary
+_FLEET = 5  # jobs that say it
+_VARIED_RUNS = 3  # with other slots, that say what these do
 _FARTHEST = 3.0  # times the largest or smallest input seen
 _STEPS = (0.25, 0.33, 0.5, 0.67, 0.75, 1.25, 1.5, 2.0, 3.0, 4.0)  # of the executors, that are thought of
 _BETTER = 0.005  # of a probability, that is worth other settings
@@ -103,23 +106,25 @@ class _Shape:
         return self.executors * self.cores if self.executors and self.cores else None
 
 
-def unknown(
-    question: GateQuestion, reason: str, *, job: str = "", basis: tuple[str, ...] = (), n: int = 0
-) -> GateAnswer:
+def unknown(question: GateQuestion, reason: str, *, job: str = "", n: int = 0) -> GateAnswer:
     """The answer where the history does not tell."""
-    return GateAnswer(
-        Verdict.UNKNOWN,
-        job,
-        None,
-        reason,
-        question.within_s,
-        question.budget,
-        question.confidence,
-        None,
-        None,
-        None,
-        n_runs=n,
-    )
+    within, budget, confidence = question.within_s, question.budget, question.confidence
+    return GateAnswer(Verdict.UNKNOWN, job, None, reason, within, budget, confidence, None, None, None, n_runs=n)
+
+
+def never_ran(
+    words: Sequence[str], question: GateQuestion, reason: str, others: Mapping[str, Sequence[RunPoint]]
+) -> GateAnswer:
+    """The same for a job without runs, with what jobs that resemble it take."""
+    shape = asked_shape(parse_line(words))
+    slots = shape.executors * shape.cores if shape.executors and shape.cores else None
+    found = resembling(others, input_size=question.input_size, slots=slots)
+    answer = unknown(question, reason)
+    if found is None:
+        return answer
+    told = f"no run of its own: time as of {found.n_jobs} other jobs, most alike {', '.join(found.jobs)}"
+    chance = found.time.below(log(question.within_s)) if question.within_s is not None else None
+    return replace(answer, time=found.time.distribution(), probability=chance, basis=(told,))
 
 
 def check_line(
@@ -139,9 +144,10 @@ class _Gate:
 
     def answer(self) -> GateAnswer:
         asked, n = self.question, len(self.points)
-        if n < _FEWEST:
+        needed = _FEWEST_IN_FLEET if self.prior.n_jobs >= _FLEET else _FEWEST
+        if n < needed:
             runs = f"{n} run{'' if n == 1 else 's'} that ended well"
-            return unknown(asked, f"{self.history.name} has {runs}; {_FEWEST} are needed", job=self.history.name, n=n)
+            return unknown(asked, f"{self.history.name} has {runs}; {needed} are needed", job=self.history.name, n=n)
         self.time, self.work = JobModel(self.points, self.prior, TOTAL), JobModel(self.points, self.prior, WORK)
         self.cost = self._cost_model()
         if asked.budget is not None and self.cost is None:
@@ -305,8 +311,9 @@ class _Gate:
     def _note_basis(self, shape: _Shape) -> None:
         points, asked = self.points, self.question
         since = len(points) - self.time.since
-        told = f"{len(points)} runs of {self.history.name}"
+        told = f"{len(points)} run{'' if len(points) == 1 else 's'} of {self.history.name}"
         told += f", {since} since its time changed" if self.time.shifts else ""
+        told += f", and how {self.prior.n_jobs} other jobs vary" if len(points) < _FEWEST else ""
         self.basis.insert(0, told)
         if asked.input_size is None and self.time.has_input:
             mean, sd = self.time.next_input(asked.at_s)
@@ -367,7 +374,7 @@ def _varied(points: Sequence[RunPoint]) -> bool:
     for point in points:
         if point.slots:
             counts[point.slots] = counts.get(point.slots, 0) + 1
-    return sum(count >= _FEWEST for count in counts.values()) > 1
+    return sum(count >= _VARIED_RUNS for count in counts.values()) > 1
 
 
 def _is_same(value: str, known: str) -> bool:

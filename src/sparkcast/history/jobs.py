@@ -1,12 +1,13 @@
 """Runs that belong together: the history of a recurring job."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sparkcast.display import Displayed
 from sparkcast.errors import StudyError
-from sparkcast.history.names import job_name
+from sparkcast.history.names import job_name, numbered_name
 from sparkcast.history.rules import JobRule, rules_of
+from sparkcast.history.shapes import groups_of
 from sparkcast.registry import did_you_mean
 from sparkcast.store import Store
 from sparkcast.study import Observation
@@ -49,13 +50,48 @@ def histories_of(
         rules = rules_of(source) if rules is None else rules
     else:
         runs = tuple(source)
-    groups: dict[str, list[Observation]] = {}
+    named: dict[str, list[Observation]] = {}
+    ruled: dict[str, bool] = {}  # names that rules gave, and whether shapes may divide them
     for run in runs:
-        groups.setdefault(_ruled(run, rules or ()) or _name_of(run), []).append(run)
-    return tuple(
-        JobHistory(name, name, tuple(sorted(group, key=_begin)), (f"named {name!r}",))
-        for name, group in sorted(groups.items())
-    )
+        rule = _rule_of(run, rules or ())
+        name = _name_of(run) if rule is None else rule[0]
+        if rule is not None:
+            ruled[name] = rule[1]
+        named.setdefault(name, []).append(run)
+    found: list[JobHistory] = []
+    for name, some in sorted(named.items()):
+        some.sort(key=_begin)
+        if name in ruled and not ruled[name]:
+            found.append(JobHistory(name, name, tuple(some), ("a rule of `jobs.yaml` names it",)))
+        else:
+            found += _by_shape(name, some, is_ruled=name in ruled)
+    return tuple(found)
+
+
+def _by_shape(name: str, runs: list[Observation], *, is_ruled: bool) -> Iterator[JobHistory]:
+    """One job where nothing tells its runs apart; else several, told apart by a number in order of their first runs."""
+    groups = groups_of(runs, {run.run_id: numbered_name(_told_name(run)) for run in runs})
+    taken: set[str] = set()
+    for number, group in enumerate(groups, 1):
+        members = tuple(sorted(group.runs, key=_begin))
+        whole = {_told_name(run) for run in members}
+        first = f"named {name!r}"
+        if is_ruled:
+            first = f"a rule of `jobs.yaml` names it {name!r}"
+        elif len(whole) > 1:
+            shown = ", ".join(map(repr, sorted(whole)[:2]))
+            first = f"{len(whole)} application names such as {shown} are {name!r} without dates, ids and counters"
+        if len(groups) == 1:
+            yield JobHistory(name, name, members, (first, *group.reasons))
+            continue
+        # A name that all of its runs have, and no other's, says more than a number.
+        own = next(iter(whole)) if len(whole) == 1 else ""
+        is_own = own not in ("", name, *taken) and not any(
+            _told_name(run) == own for g in groups if g is not group for run in g.runs
+        )
+        shown = own if is_own else f"{name}#{number}"
+        taken.add(shown)
+        yield JobHistory(shown, f"{name}~{group.mark}", members, (first, *group.reasons))
 
 
 def history_of(histories: Iterable[JobHistory], job: str) -> JobHistory:
@@ -77,16 +113,24 @@ def stored_runs(store: Store) -> tuple[Observation, ...]:
     return tuple(run for study in studies for run in store.ingested(study, with_records=True))
 
 
-def _ruled(run: Observation, rules: tuple[JobRule, ...]) -> str | None:
+def _rule_of(run: Observation, rules: tuple[JobRule, ...]) -> tuple[str, bool] | None:
+    """The name that the first fitting rule gives, and whether shapes may divide its runs."""
     if run.record is None:
         return None
-    return next((job for rule in rules if (job := rule.job_of(run.record)) is not None), None)
+    for rule in rules:
+        if (job := rule.job_of(run.record)) is not None:
+            return job, rule.split
+    return None
+
+
+def _told_name(run: Observation) -> str:
+    if run.record is not None and run.record.name:
+        return run.record.name
+    return run.origin.job if run.origin is not None else ""
 
 
 def _name_of(run: Observation) -> str:
-    if run.record is not None and run.record.name:
-        return job_name(run.record.name)
-    return job_name(run.origin.job if run.origin is not None else "")
+    return job_name(_told_name(run))
 
 
 def _begin(run: Observation) -> tuple[float, str]:

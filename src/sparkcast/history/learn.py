@@ -57,7 +57,7 @@ def learn_prior(jobs: Iterable[Sequence[RunPoint]], start: FleetPrior | None = N
         noise_runs=_noise_runs(noises, noise, shipped),
         tail=_tail(models, shipped.tail),
         level=float(level),
-        level_sd=float(np.sqrt(square)) + 0.2,
+        level_sd=float(np.sqrt(square)),
         n_jobs=n,
     )
 

@@ -86,9 +86,7 @@ def fleet_report(
     """
     runs = {one.name: [run for run in one.runs if since_s <= _began(run) <= until_s] for one in histories}
     _require_runs(runs, histories, since_s)
-    points = {one.name: points_of(run for run in one.runs if _began(run) <= until_s) for one in histories}
-    learned = prior or learn_prior(points.values())
-    models = {name: JobModel(own, learned) for name, own in points.items() if runs[name] and own}
+    models = _models(histories, runs, until_s, prior)
     savings = [one for name, model in models.items() for one in savings_of(name, model, since_s, price)]
     changes = [one for name, model in models.items() for one in changes_of(name, model) if one.found_s >= since_s]
     unusual = [one for name, model in models.items() for one in _unusual(name, model, since_s)]
@@ -111,6 +109,18 @@ def fleet_report(
         price.currency if price else "",
         tuple(_notes(everything)),
     )
+
+
+def _models(
+    histories: Sequence[JobHistory],
+    runs: Mapping[str, Sequence[Observation]],
+    until_s: float,
+    prior: FleetPrior | None,
+) -> dict[str, JobModel]:
+    """Of the jobs that ran in the period."""
+    points = {one.name: points_of(run for run in one.runs if _began(run) <= until_s) for one in histories}
+    learned = prior or learn_prior(points.values())
+    return {name: JobModel(own, learned) for name, own in points.items() if runs[name] and own}
 
 
 def _require_runs(runs: Mapping[str, Sequence[Observation]], histories: Sequence[JobHistory], since_s: float) -> None:

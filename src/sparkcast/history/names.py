@@ -1,6 +1,7 @@
 """The name of a job: that of its applications without what tells their runs apart."""
 
 import re
+from collections.abc import Callable
 
 _UUID = r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}"
 _DATE = r"(?:19|20)\d\d[-_./]?(?:0[1-9]|1[0-2])[-_./]?(?:0[1-9]|[12]\d|3[01])"
@@ -17,9 +18,12 @@ _CHANGING = re.compile(
             r"(?<!\d)(?:19|20)\d\d[-_](?:0[1-9]|1[0-2])(?!\d)",  # 2026-11
             r"(?<![A-Za-z0-9])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,}(?![A-Za-z0-9])",  # a commit, a random id
             r"\d{5,}",
-            r"(?:[#(\[_-]\s?|\b(?:run|try|attempt|batch|execution|iteration|no)[\s._#-]*)\d+\)?\]?$",  # a counter
         )
     ),
+    re.I,
+)
+_COUNTER = re.compile(
+    r"(?:[#(\[_-]\s?|\b(?:run|try|attempt|batch|execution|iteration|no)[\s._#-]*)\d+\)?\]?$",
     re.I,
 )
 _SEPARATORS = " \t_.:-/#=@,;()[]{}"
@@ -31,9 +35,22 @@ def job_name(name: str) -> str:
     >>> job_name("taxi_2025_06_27_03_56_52"), job_name("query 72"), job_name("load 2026-11-03 #17")
     ('taxi', 'query 72', 'load')
     """
+    return _shortened(name, lambda text: _COUNTER.sub("*", _CHANGING.sub("*", text)))
+
+
+def numbered_name(name: str) -> str:
+    """The same with a small number at its end, which may be a counter or mean something.
+
+    >>> numbered_name("export_eu_3"), numbered_name("load 2026-11-03 #17")
+    ('export_eu_3', 'load-#17')
+    """
+    return _shortened(name, lambda text: _CHANGING.sub("*", text))
+
+
+def _shortened(name: str, without_changing: Callable[[str], str]) -> str:
     short, before = name.strip(), ""
     while short != before:  # a counter may stand before a date
         before = short
-        short = re.sub(r"\s{2,}", " ", _CHANGING.sub("*", short)).strip(_SEPARATORS + "*")
-    short = re.sub(r"[\s_.:/=@,;-]*\*[\s_.:/=@,;-]*", "*", short)
+        short = re.sub(r"\s{2,}", " ", without_changing(short)).strip(_SEPARATORS + "*")
+    short = re.sub(r"[\s_.:/=@,;-]*\*[\s_.:/=@,;-]*", "-", short)
     return short or name.strip()

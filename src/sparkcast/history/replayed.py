@@ -5,6 +5,7 @@ from math import ceil, log
 from sparkcast.study import AppRecord, StageRecord
 
 _IDLE_S = 60.0  # spark.dynamicAllocation.executorIdleTimeout
+_LAST_TASK = 0.5
 _EVEN = 1.3  # of the median task, up to which the longest one is like the others
 
 
@@ -24,13 +25,17 @@ def _ratio(stage: StageRecord, slots: int, others: int) -> float:
 
 
 def _alone(stage: StageRecord, slots: int) -> float:
-    """How long the tasks of a stage take on so many slots."""
+    """How long the tasks of a stage take on so many slots: in waves where they are even, else with a last one to wait
+    for, of which half is left on average.
+    """
     if stage.n_tasks < 1:
         return 0.0
-    least = max(stage.longest_task_s, stage.task_s / slots)
+    if stage.n_tasks <= slots:
+        return stage.longest_task_s
+    shared = stage.task_s / slots
     if stage.longest_task_s <= _EVEN * stage.median_task_s:
-        return max(least, ceil(stage.n_tasks / slots) * stage.median_task_s)
-    return least
+        return max(stage.longest_task_s, shared, ceil(stage.n_tasks / slots) * stage.median_task_s)
+    return max(stage.longest_task_s, shared + _LAST_TASK * stage.longest_task_s * (1 - 1 / slots))
 
 
 def dynamic_share(record: AppRecord, executors: int, cores: int) -> float:

@@ -14,7 +14,7 @@ from sparkcast.study.derive import held_cost
 if TYPE_CHECKING:
     import pandas as pd
 
-_FEWEST, _SHORTEST_DAYS = 8, 7.0  # runs, and days from first to last, from which a trend is told
+_FEWEST, _SHORTEST_DAYS = 8, 21.0  # runs, and days from first to last, from which a trend is told
 _NOTICED = 0.05  # a month
 _MOST = 1000  # of the latest runs: the number of pairs grows with its square
 _DAY_S, _MONTH_DAYS = 86400.0, 30.0

@@ -14,7 +14,8 @@ class Node:
     cores: float
     registered_s: float = 0.0  # paid from here
     ready_s: float = 0.0  # takes tasks from here
-    gone_s: float = inf
+    gone_s: float = inf  # paid until here
+    retired_s: float = inf  # takes tasks until here
     profile_id: int = 0
     gib: float = 0.0  # of its container
 
@@ -58,14 +59,15 @@ def cluster_of(facts: AppFacts) -> ReplayCluster:
     start = facts.span.start_ms
     gib = {one.profile_id: one.container_bytes / 1024**3 for one in facts.shape.profiles}
     nodes = []
-    for one, ready in zip(facts.attribution.slots, facts.ready_s, strict=True):
+    for one, ready, retired in zip(facts.attribution.slots, facts.ready_s, facts.retired_s, strict=True):
         slots = int(one.n)
         if one.executor.executor_id == "driver" and not facts.shape.is_local:
             continue
         left = (one.end_ms - start) / 1e3 if one.executor.removed_ms and one.end_ms < facts.span.end_ms else inf
         profile = one.executor.profile_id
         registered = (one.start_ms - start) / 1e3
-        nodes.append(Node(slots, one.executor.cores, registered, ready, left, profile, gib.get(profile, 0.0)))
+        until = left if left == inf else min(retired, left)
+        nodes.append(Node(slots, one.executor.cores, registered, ready, left, until, profile, gib.get(profile, 0.0)))
     return ReplayCluster(tuple(nodes))
 
 
@@ -80,5 +82,5 @@ def cluster_like(
     for number in range(executors):
         like = own[min(int((number + 0.5) / executors * len(own)), len(own) - 1)]
         gib = like.gib * (cores / like.cores if like.cores else 1.0)
-        nodes.append(Node(slots, float(cores), like.registered_s, like.ready_s, inf, profile_id, gib))
+        nodes.append(Node(slots, float(cores), like.registered_s, like.ready_s, profile_id=profile_id, gib=gib))
     return ReplayCluster((*nodes, *others))

@@ -117,8 +117,8 @@ class _Loop:
         for number, node in enumerate(self.nodes):
             if self.policy is None or number < self.policy.n_asked:
                 self.push(node.ready_s, _UP, number)
-            if node.gone_s < inf:
-                self.push(max(node.gone_s, node.ready_s), _DOWN, number)
+            if (until := min(node.gone_s, node.retired_s)) < inf:
+                self.push(max(until, node.ready_s), _DOWN, number)
         events, handle = self.events, self.handle
         while events:
             now = events[0][0]
@@ -450,7 +450,7 @@ class _Policy:
     def lives(self, end_s: float) -> list[Node]:
         """Every executor with the time it was paid for."""
         return [
-            Node(node.slots, node.cores, came, came, min(went, end_s), node.profile_id, node.gib)
+            Node(node.slots, node.cores, came, came, min(went, end_s), profile_id=node.profile_id, gib=node.gib)
             for node, came, went in zip(self.loop.nodes, self.came, self.went, strict=True)
             if came < inf
         ]

@@ -25,12 +25,16 @@ class WhatIfQuestion:
         if self.partitions is not None:
             _require_counts("partitions", [self.partitions])
         if not 0 < self.data <= 1000:
-            raise StudyError(f"`data={self.data:g}` is no factor", hint="use a number above 0, such as 2 for 2x")
+            raise StudyError(
+                f"`data={self.data:g}` is not a factor of the data",
+                hint="use a number above 0 and at most 1000: 2 for 2x",
+            )
         if self.dynamic is not None:
             least, most = self.dynamic
             if not 0 <= least <= most or most < 1:
                 raise StudyError(
-                    f"`dynamic={self.dynamic}` is not a range of executors", hint="use (2, 20): the least and the most"
+                    f"`dynamic=`: {least} to {most} is not a range of executors",
+                    hint="give the least and the most: 2, 20",
                 )
             if self.executors is not None:
                 raise StudyError(

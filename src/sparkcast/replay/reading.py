@@ -170,11 +170,12 @@ class _WorkReader:
             finishes, stage.submitted_ms, "right"
         )
         slots, came = 0.0, []
-        for one, seconds in zip(self.facts.attribution.slots, self.facts.ready_s, strict=True):
-            ready_ms = self.start + round(seconds * 1e3)
+        facts = self.facts
+        for one, since, until in zip(facts.attribution.slots, facts.ready_s, facts.retired_s, strict=True):
+            ready_ms, retired_ms = (self.start + round(seconds * 1e3) for seconds in (since, until))
             if one.executor.profile_id == stage.profile_id and ready_ms <= max(stage.submitted_ms, first):
                 came.append(ready_ms)
-                slots += one.n if ready_ms <= stage.submitted_ms < one.end_ms else 0.0
+                slots += one.n if ready_ms <= stage.submitted_ms < retired_ms else 0.0
         before = max(stage.submitted_ms - ready, 0)
         if slots > 0:
             waited = self._free_until(stage.submitted_ms, first, slots, launches, finishes) if running < slots else 0

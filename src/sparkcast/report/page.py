@@ -14,6 +14,7 @@ from sparkcast.report import words
 from sparkcast.report.document import ReportContent, describe
 from sparkcast.report.figures import Figure, FigureSection, application_figures
 from sparkcast.report.figures.choice import verdicts
+from sparkcast.report.figures.replays import replays_of
 from sparkcast.report.labels import (
     axis_title,
     is_money,
@@ -70,7 +71,7 @@ def render_application(log: "LogRead", *, created: str, version: str) -> str:
         .get_template("application.html.jinja")
         .render(
             profile=profile,
-            figures=application_figures(log, facts),
+            figures=[*application_figures(log, facts), *replays_of(log, facts)],
             stages=largest_stages(profile),
             created=created,
             version=version,

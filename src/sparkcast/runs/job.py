@@ -1,16 +1,30 @@
 """One job of a trial as Spark gets it: its properties, its arguments, its folder."""
 
+import re
 from pathlib import Path
 
 from sparkcast.engines import Engine, SparkJob
 from sparkcast.engines.conf import DYNAMIC_ALLOCATION, join_conf, merge_conf, shape_conf, thread_conf
 from sparkcast.observe.output import OUTPUT_FILE, RESULT_FILE, RESULT_VARIABLE
 from sparkcast.runs.control import is_allocation_dynamic, users_properties
+from sparkcast.runs.files import FilePlace
 from sparkcast.study import Configuration, Study
 from sparkcast.study.environment import is_local
 from sparkcast.study.redaction import SPARK_SECRET
 from sparkcast.workloads import Submitted, SubmittedApplication, Workload, driver, properties_of, shape_of
 from sparkcast.workloads.nodes import NODES_FILE, NODES_VARIABLE
+
+EVENT_LOG_DIR = "spark.eventLog.dir"
+
+
+def event_logs_elsewhere(study: Study, workload: Workload, settings: Configuration, folder: Path) -> FilePlace | None:
+    """Where a job writes its event log when its user says so: a driver on another machine cannot write here.
+
+    Each job has a folder of its own there, by which its log is told from those of others.
+    """
+    given = users_properties(study, workload, settings).get(EVENT_LOG_DIR)
+    own = "-".join(("sparkcast", study.name, *folder.parts[-2:]))
+    return None if given is None else FilePlace(given).below(re.sub(r"[^A-Za-z0-9._-]+", "-", own))
 
 
 def make_job(
@@ -21,7 +35,7 @@ def make_job(
         "spark.scheduler.minRegisteredResourcesRatio": "1.0",
         "spark.scheduler.maxRegisteredResourcesWaitingTime": "1h",
         "spark.eventLog.enabled": "true",
-        "spark.eventLog.dir": (folder / "eventlog").resolve().as_uri(),
+        EVENT_LOG_DIR: (folder / "eventlog").resolve().as_uri(),
         "spark.eventLog.compress": "true",
         "spark.eventLog.rolling.enabled": "false",
         "spark.redaction.regex": SPARK_SECRET,  # the event log has all properties
@@ -32,10 +46,14 @@ def make_job(
     steady = {} if is_users else {DYNAMIC_ALLOCATION: "false"}
     if is_allocation_dynamic(study, workload, settings):  # which would begin with as many as it may have
         shape.pop("spark.executor.instances")
+    elsewhere = event_logs_elsewhere(study, workload, settings, folder)
     ours = join_conf(
         steady, engine.defaults(), workload.spark_conf(settings), properties_of(study, settings), measuring, shape
     )
-    conf, notes = merge_conf(ours, study.spark.conf)
+    users = {name: value for name, value in study.spark.conf.items() if name != EVENT_LOG_DIR}
+    conf, notes = merge_conf(ours, users)
+    if elsewhere is not None:
+        conf[EVENT_LOG_DIR] = elsewhere.url
     conf = {**thread_conf(conf), **conf}
     name = f"sparkcast {study.name}"
     # The machine sparkcast runs on is sampled anyway.

@@ -8,6 +8,7 @@ from sparkcast.units import show_seconds
 from sparkcast.workloads import Shape
 
 _PATIENCE_S = 90.0  # executors of a cluster with room are there long before
+_TELL_S = 30.0  # when people are told that a job waits in vain so far
 _LOOK_S = 15.0
 _HEAD = LogLimits(max_log_bytes=4 * 2**20)  # a log with more than that is of a job that runs
 
@@ -15,23 +16,26 @@ _HEAD = LogLimits(max_log_bytes=4 * 2**20)  # a log with more than that is of a 
 class Placement:
     """Watches a job until its executors have come, by its event log and by what the cluster says.
 
-    `missing` is what was found to be missing, in words; "" as long as the job may start yet.
+    `missing` is what was found to be missing, in words; "" as long as the job may start yet. `lacking` says before that
+    what it waits for.
     """
 
     def __init__(self, engine: Engine, eventlog: Path, shape: Shape) -> None:
         self._engine, self._eventlog, self._shape = engine, eventlog, shape
         self._is_complete = False
-        self._next_s = _PATIENCE_S
-        self.missing = ""
+        self._next_s = _TELL_S
+        self.missing = self.lacking = ""
 
     def hopeless(self, elapsed_s: float) -> str:
         """What is missing of a job that waits for executors for which there is no room; "" of any other."""
         if self._is_complete or elapsed_s < self._next_s:
             return ""
-        self._next_s = elapsed_s + _LOOK_S
+        is_early = elapsed_s < _PATIENCE_S
+        self._next_s = min(elapsed_s + _LOOK_S, _PATIENCE_S) if is_early else elapsed_s + _LOOK_S
         log = self._waiting()
         if log is not None and (shortage := self._shortage(log)):
-            self.missing = f"{self._request(log, elapsed_s)}, and the cluster has no room for {shortage} more"
+            found = f"{self._request(log, elapsed_s)}, and the cluster has no room for {shortage} more"
+            self.lacking, self.missing = found, "" if is_early else found
         return self.missing
 
     def never_started(self, elapsed_s: float) -> str:

@@ -13,8 +13,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from sparkcast.errors import StoreError
 from sparkcast.observe.output import OUTPUT_FILE, read_output
 from sparkcast.observe.run import own_responses
+from sparkcast.runs.files import artifacts_place
 from sparkcast.store import READINGS, Store
 from sparkcast.study import Epoch, Observation, Study, TaskTotals
 from sparkcast.study.application import FROM_THE_LOG
@@ -41,6 +43,7 @@ def reread(study: Study, store: Store, folder: Path) -> Reread:
     after = _readings(study.measured_definition())
     if not definition or not isinstance(workload, HasReadings) or before == after:
         return Reread(runs)
+    _fetch(study, [run for run in runs if run.ok], folder)
     if store.is_shared and not all(_has_output(run, folder) for run in runs if run.ok):
         return Reread(runs, "some output is on the machine that made the runs: it is read again there")
     program, dropped = workload.readings, {*before} - _MEASURED
@@ -58,6 +61,15 @@ def reread(study: Study, store: Store, folder: Path) -> Reread:
     ]
     note = f"the output of {len(changed)} stored runs was read again: {', '.join(counts)}" if changed else ""
     return Reread(tuple(changed.get(run.run_id, run) for run in runs), note)
+
+
+def _fetch(study: Study, runs: Sequence[Observation], folder: Path) -> None:
+    """What another machine left at the place of artifacts."""
+    place = artifacts_place(study)
+    for run in runs:
+        if place is not None and not _has_output(run, folder):
+            with suppress(StoreError):
+                place.below(run.artifacts).get(folder / run.artifacts)
 
 
 def _has_output(run: Observation, folder: Path) -> bool:

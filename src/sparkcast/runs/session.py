@@ -28,7 +28,8 @@ from sparkcast.observe.report import read_report
 from sparkcast.observe.run import Observed, Run, observe
 from sparkcast.runs.cancel import current_token
 from sparkcast.runs.control import ineffective_roles, is_allocation_dynamic, users_properties
-from sparkcast.runs.job import make_job
+from sparkcast.runs.files import artifacts_place
+from sparkcast.runs.job import event_logs_elsewhere, make_job
 from sparkcast.runs.placement import Placement
 from sparkcast.runs.site import Site
 from sparkcast.runs.stream import PlannedJob, Submitter, arrival_times, configurations_of, planned_jobs
@@ -166,6 +167,8 @@ class Session:
         self._durations: list[float] = []
         self._signals, self._token = 0, current_token()
         self._is_idle = False  # between runs
+        self._at_most_s: float | None = None  # after which the run that is made now is a timeout
+        self._told_of = ""  # the run of which was told that it waits
 
     def __enter__(self) -> Self:
         self._open.enter_context(self._watch_signals())
@@ -200,6 +203,8 @@ class Session:
     def prepare(self, trials: Sequence[Trial]) -> None:
         """Make their data and the cluster ready, as far as they are not. Raises Stopped when interrupted."""
         engine = self._site.engine
+        if place := artifacts_place(self._study):
+            place.make()
         with self._interruptible():
             for trial in trials:
                 self._data[trial.key] = self._prepare_data(trial)
@@ -209,12 +214,15 @@ class Session:
                 self._is_up = True
             self._warm_up(engine, trials)
 
-    def measure(self, trial: Trial, allowed: Callable[[], Sequence[Allowance]] = tuple) -> Observation:
+    def measure(
+        self, trial: Trial, allowed: Callable[[], Sequence[Allowance]] = tuple, *, at_most_s: float | None = None
+    ) -> Observation:
         """Run a prepared trial to its final observation. Raises Stopped when it may not start or was cut short.
 
-        `allowed` is asked before each attempt: a lost one has used up some of it.
+        `allowed` is asked before each attempt: a lost one has used up some of it. After `at_most_s` it is a timeout.
         """
         self._require_time(trial)
+        self._at_most_s = at_most_s
         engine = self._site.engine
         cause = ""
         for attempt in range(1, _ATTEMPTS + 1):
@@ -237,6 +245,12 @@ class Session:
         if text not in self._notes:
             self._notes[text] = None
             self._on_message(text, True)
+
+    def _tell_once(self, run_id: str, text: str) -> None:
+        """What is worth a line while a run goes on, once for each run."""
+        if self._told_of != run_id:
+            self._told_of = run_id
+            self._on_message(redact_text(text), True)
 
     def require_success(self, observations: Sequence[Observation]) -> None:
         """Raise RunError when these are the first runs of all, and none of them got anywhere."""
@@ -300,6 +314,7 @@ class Session:
             except Stopped:
                 self._store.abandon_run(run_id)
                 raise
+        self._fetch_event_logs(jobs)
         facts = engine.facts()
         folders = [job.folder for job in jobs]
         if facts.affinity.startswith(NOT_PINNED):
@@ -322,6 +337,7 @@ class Session:
         )
         observed = self._redacted(observe(run, run_id=run_id, artifacts=artifacts), jobs[0].settings, program)
         self._store.finish_run(self._study.name, trial, observed.observation, observed.series)
+        self._copy_artifacts(artifacts)
         if observed.observation.outcome is not Outcome.LOST and TOTAL_TIME in observed.observation.responses:
             self._durations.append(observed.observation.responses[TOTAL_TIME])
         said = (text for job in jobs for text in read_report(job.folder / "report.jsonl").notes)
@@ -337,6 +353,24 @@ class Session:
                 f"then: `api.{self._command}(STUDY, resume=True)`",
             )
         return observed.observation
+
+    def _fetch_event_logs(self, jobs: Sequence[PlannedJob]) -> None:
+        for job in jobs:
+            place = event_logs_elsewhere(self._study, self._workload, job.settings, job.folder)
+            try:
+                if place is not None and not place.get(job.folder / "eventlog"):
+                    self.note(f"there is no event log at {place.url}")
+            except StoreError as error:
+                self.note(f"the event log could not be fetched: {error.problem}")
+
+    def _copy_artifacts(self, artifacts: str) -> None:
+        """The result is stored already: what cannot be copied stays here."""
+        place = artifacts_place(self._study)
+        try:
+            if place is not None:
+                place.below(artifacts).put(self._folder / artifacts)
+        except StoreError as error:
+            self.note(f"logs and output stay in {self._folder / 'runs'}: {error.problem}")
 
     def _redacted(self, observed: Observed, settings: Configuration, program: SubmittedApplication | None) -> Observed:
         """Without secrets that the job printed: those of the study wherever they stand, and what looks like one."""
@@ -375,6 +409,8 @@ class Session:
         settings, folder = planned.settings, planned.folder
         (folder / "eventlog").mkdir(parents=True)
         job, notes = make_job(self._study, self._workload, engine, settings, folder)
+        if place := event_logs_elsewhere(self._study, self._workload, settings, folder):
+            place.make()
         for note in notes:
             self.note(note)
         request = {"workload": self._study.workload, "settings": dict(settings), "data_dir": str(self._folder / "data")}
@@ -437,6 +473,8 @@ class Session:
                 except StoreError:  # what the run will show is worth more than this note
                     pass
             end, stop = self._end(lookout, placement, elapsed_s, allowances)
+            if placement is not None and placement.lacking and not end:
+                self._tell_once(run_id, f"waiting: {placement.lacking}")
             if end or stop:
                 stream.stop()
             if stop:
@@ -456,7 +494,7 @@ class Session:
         """Why the run must end now, and why the session must, or "" each."""
         if self._interrupts > 1:
             return "", "interrupted"
-        trial_s = self._study.limits.trial_s
+        trial_s = min((s for s in (self._study.limits.trial_s, self._at_most_s) if s is not None), default=None)
         if trial_s is not None and elapsed_s > trial_s:
             return (placement and placement.never_started(elapsed_s)) or "timeout", ""
         over = [allowance.reason for allowance in allowances if elapsed_s > allowance.seconds]

@@ -20,6 +20,7 @@ class Search:
     per_second: tuple[float, ...] | None = None
     within_s: float | None = None  # a run that takes longer is no answer, however good it is otherwise
     earlier: tuple[Dataset, ...] = field(default=(), repr=False)  # runs of other workloads with the same settings
+    runs_to_come: int | None = None  # of the job with the settings found; None: not known
     replicates: int | None = None  # runs of each configuration; None: as many as the searcher thinks right
     vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False)  # what the settings mean
 
@@ -38,6 +39,7 @@ class Evaluation:
     time_s: float | None = None  # None when it failed or did not tell
     outcome: Outcome | None = None  # how it ended; None: not known
     limit_s: float | None = None  # of a timeout: what its time would have been longer than
+    slacks: tuple[float, ...] = ()  # how far it kept to each limit but that on the time: below 0 it did not
 
 
 class Searcher(Protocol):
@@ -47,6 +49,9 @@ class Searcher(Protocol):
     the same ones when it wants replicates; its candidates then have all their settings. Before it is asked, it is told
     of every earlier run of a candidate, one at a time; others are told the mean of each candidate's. With
     `answers_elsewhere = True` such settings may be the answer.
+
+    With `confirms = True` runs of the best are repeated before it answers, where noise may have chosen the best; it is
+    told the mean of each again.
     """
 
     def __init__(self, search: Search) -> None: ...

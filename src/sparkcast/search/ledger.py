@@ -7,16 +7,19 @@ from statistics import fmean
 from scipy.stats import ttest_ind
 
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, RunError, SparkcastError
-from sparkcast.recommend.shown import noun, show_value
+from sparkcast.recommend.shown import noun, show_bound, show_value
 from sparkcast.search.options import TuneOptions
+from sparkcast.search.promise import can_be_promised, chance_best, chance_in_time, lost_by_chance
 from sparkcast.study import Configuration, Kind, Observation, Outcome, Response, Study
 from sparkcast.study.application import STARTUP_TIME, TOTAL_TIME
 from sparkcast.study.derive import run_cost
-from sparkcast.units import show_percent, show_seconds
+from sparkcast.units import show_percent, show_probability, show_seconds
 from sparkcast.workloads import Guessable, Workload
 
 _AT_CHANCE = 1.5  # times what guessing gives: no better than that, for all that a few runs can tell
 _SIGNIFICANT = 0.05
+_LOSS_PER_RUN = 1.5  # runs of the answer that noise must be expected to cost before a run is spent on it
+_MOST_REPEATS = 4  # runs of one configuration
 _USUAL = 0.07  # by which two runs of the same settings differ: by 5 % each, see the noise that `guided` expects
 
 
@@ -31,6 +34,7 @@ class LedgerEntry:
     cause: str = ""
     was_known: bool = False
     time_s: float | None = None
+    slacks: tuple[float, ...] = ()  # how far it kept to each limit but that on the time
 
     @property
     def outcome(self) -> str:
@@ -61,6 +65,8 @@ class Tried:
     values: tuple[float, ...]
     time_s: float | None  # the mean
     guessable: Mapping[str, float]  # means of the responses that guessing reaches as well
+    times_s: tuple[float, ...] = ()
+    in_time: float | None = None  # probability that its next run meets the deadline; None without one
 
     @property
     def replicates(self) -> int:
@@ -112,7 +118,13 @@ class SearchLedger:
         return self._tried([s for s in good if s.configuration == good[0].configuration]) if good else None
 
     def ranked(self) -> list[Tried]:
-        """The configurations that are an answer, best first: those with enough runs, all good and in time."""
+        """The configurations that are an answer, best first: those with enough runs, and promised to be in time."""
+        confidence = self._options.confidence
+        found = self.kept()
+        return found if confidence is None else [tried for tried in found if (tried.in_time or 0.0) >= confidence]
+
+    def kept(self) -> list[Tried]:
+        """The configurations with enough runs, all good and within the limits, best first."""
         groups: dict[Configuration, list[LedgerEntry]] = {}
         for step in self.steps:
             groups.setdefault(step.configuration, []).append(step)
@@ -203,14 +215,17 @@ class SearchLedger:
         """Why there is no best."""
         measured, good = self.measured, self.good
         timed = [(step.time_s, step) for step in good if step.time_s is not None and self._may_answer(step)]
-        if timed and self._options.within_s is not None:
-            fastest_s, fastest = min(timed, key=lambda pair: pair[0])
+        within_s = self._options.within_s
+        fastest_s, fastest = min(timed, key=lambda pair: pair[0]) if timed else (0.0, None)
+        if fastest is not None and within_s is not None and fastest_s > within_s:
             return InfeasibleError(
-                f"no run took at most {show_seconds(self._options.within_s)}: the fastest took "
+                f"no run took at most {show_seconds(within_s)}: the fastest took "
                 f"{show_seconds(fastest_s)}, at {self.show(fastest.configuration)}",
                 hint="allow more time, or try other levels",
                 nearest=(fastest.configuration,),
             )
+        if (refusal := self._not_promised() or self._limits_broken()) is not None:
+            return refusal
         if good:
             return NotEnoughDataError(
                 f"none of {len(measured)} runs qualifies yet: {reason}",
@@ -231,12 +246,42 @@ class SearchLedger:
             return InfeasibleError(problem, hint="try other levels")
         return NotEnoughDataError(f"nothing was run: {reason}", hint="allow more, then continue with `resume=True`")
 
+    def _not_promised(self) -> SparkcastError | None:
+        """Runs were in time, but none often enough, or fast enough, to promise the next one."""
+        kept, confidence = self.kept(), self._options.confidence
+        if not kept or confidence is None:
+            return None
+        likeliest = max(kept, key=lambda tried: tried.in_time or 0.0)
+        chance = likeliest.in_time or 0.0
+        return InfeasibleError(
+            f"no configuration is in time in its next run with {show_percent(confidence)} probability: the likeliest, "
+            f"{likeliest.configuration}, is with {show_probability(chance)}",
+            hint="allow more time, a lower `confidence=`, or more runs: `max_runs=N, resume=True`",
+            nearest=(likeliest.configuration,),
+        )
+
+    def _limits_broken(self) -> SparkcastError | None:
+        """Runs were in time, but broke another limit."""
+        steps = [step for step in self.good if self._may_answer(step) and step.slacks]
+        if not steps or any(self._is_in_time(step) for step in steps):
+            return None
+        nearest = max(steps, key=lambda step: min(step.slacks))
+        broken = min(range(len(nearest.slacks)), key=lambda k: nearest.slacks[k])
+        limit = self._options.limits[broken]
+        bound = show_bound(limit, self._study.vocabulary)
+        return InfeasibleError(
+            f"no run kept every limit; the nearest, {self.show(nearest.configuration)}, broke {bound}",
+            hint="relax a limit, or try other levels",
+            nearest=(nearest.configuration,),
+        )
+
     def _may_answer(self, step: LedgerEntry) -> bool:
         return self._answers is None or step.configuration in self._answers
 
     def _is_in_time(self, step: LedgerEntry) -> bool:
         within_s = self._options.within_s
-        return step.value is not None and (within_s is None or (step.time_s is not None and step.time_s <= within_s))
+        is_in_time = within_s is None or (step.time_s is not None and step.time_s <= within_s)
+        return step.value is not None and is_in_time and all(slack >= 0 for slack in step.slacks)
 
     def _tried(self, steps: Sequence[LedgerEntry]) -> Tried:
         values = tuple(step.value for step in steps if step.value is not None)
@@ -249,7 +294,72 @@ class SearchLedger:
             values=values,
             time_s=fmean(times) if times else None,
             guessable={name: fmean(found) for name, found in seen.items() if found},
+            times_s=tuple(times),
+            in_time=self._chance_in_time(times),
         )
+
+    def _chance_in_time(self, times: Sequence[float]) -> float | None:
+        within_s = self._options.within_s
+        if within_s is None or not times:
+            return None
+        return chance_in_time(times, within_s, self.time_groups())
+
+    def time_groups(self) -> list[list[float]]:
+        """Times by configuration: those with several say how much runs vary."""
+        groups: dict[Configuration, list[float]] = {}
+        for step in self.steps:
+            if step.time_s is not None:
+                groups.setdefault(step.configuration, []).append(step.time_s)
+        return list(groups.values())
+
+    def runs_at(self, configuration: Configuration) -> list[LedgerEntry]:
+        return [step for step in self.steps if self.shown(step.configuration) == self.shown(configuration)]
+
+    def costs_at(self, configuration: Configuration) -> list[float]:
+        """What the runs of these settings cost that ended well."""
+        costs = (self._cost(step) for step in self.runs_at(configuration))
+        return [cost for cost in costs if cost is not None]
+
+    def times_at(self, configuration: Configuration) -> list[float]:
+        """How long they took."""
+        return [step.time_s for step in self.runs_at(configuration) if step.time_s is not None]
+
+    @property
+    def chance_best(self) -> float | None:
+        """The probability that the best is the best of those tried; None for an objective whose noise is not known."""
+        groups = self._comparable()
+        return chance_best(groups) if len(groups) > 1 else None
+
+    def _comparable(self) -> list[tuple[float, ...]]:
+        """The values of those that may be the best, best first: of times and money, whose noise is known."""
+        response = self._study.vocabulary.response(self._options.objective.response)
+        tried = self.ranked()
+        if response.kind not in (Kind.TIME, Kind.MONEY) or self._options.objective.is_maximum:
+            return []
+        return [one.values for one in tried if min(one.values) > 0]
+
+    def worth_repeating(self, runs_to_come: int) -> Tried | None:
+        """What to run again, because noise may have chosen the best and that would cost more than a run."""
+        groups, ranked = self._comparable(), self.ranked()
+        if len(groups) < 2 or lost_by_chance(groups) * runs_to_come < _LOSS_PER_RUN:
+            return None
+        best, rival = ranked[:2]
+        fewer = best if best.replicates <= rival.replicates else rival
+        return fewer if fewer.replicates < _MOST_REPEATS else None
+
+    def worth_promising(self) -> Tried | None:
+        """What to run again because it would be the answer if it could be promised to be in time."""
+        confidence, within_s = self._options.confidence, self._options.within_s
+        if confidence is None or within_s is None:
+            return None
+        groups = self.time_groups()
+        for tried in self.kept():
+            if (tried.in_time or 0.0) >= confidence:
+                return None
+            left = _MOST_REPEATS - tried.replicates
+            if left > 0 and can_be_promised(tried.times_s, within_s, groups, confidence, left):
+                return tried
+        return None
 
     def _cost(self, step: LedgerEntry) -> float | None:
         price = self._study.price

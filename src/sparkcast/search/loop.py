@@ -27,13 +27,16 @@ from sparkcast.search.options import (
     definition_of,
     runnable_candidates,
     search_of,
+    slacks_of,
     value_of,
 )
+from sparkcast.search.payoff import Payoff, payoff_of, warning_before
 from sparkcast.store import ResultsPlace, Store
 from sparkcast.store.store import SearchRun
-from sparkcast.study import Configuration, Observation, Outcome, Plan, Study, Trial, Vocabulary
+from sparkcast.study import Configuration, Kind, Observation, Outcome, Plan, Study, Trial, Vocabulary
 from sparkcast.study.application import CORE_HOURS, TOTAL_TIME
 from sparkcast.study.derive import time_cost, total_cost
+from sparkcast.study.names import COST
 from sparkcast.study.redaction import redact
 from sparkcast.units import show_money
 from sparkcast.workloads import shape_of
@@ -44,6 +47,9 @@ if TYPE_CHECKING:
 __all__ = ["Budget", "Tried", "TuneOptions", "TuneResult", "TunedRun", "tune"]
 
 
+_KEPT_TO_CONFIRM = 3  # runs, where the answer must be promised and nothing can be yet
+_LEAST_STARTUP_S, _STARTUP_VARIES = 30.0, 2.0  # before a run is stopped as late, beyond its deadline
+RUNS_TO_COME = 100  # of the job, unless told
 _INTERRUPTED = "interrupted"  # why a session stops after Ctrl-C
 
 
@@ -73,6 +79,9 @@ class TuneResult(Displayed):
     vocabulary: Vocabulary  # what the names in it mean
     currency: str = ""  # of the study's price
     findings: SearchTable | None = None  # of a searcher that answers with a table rather than with the best
+    within_s: float | None = None  # the deadline
+    chance_best: float | None = None  # that the best is the best of those tried; None where noise is not known
+    payoff: Payoff | None = None  # what the search cost in runs of its answer, and when that comes back
 
     def frame(self) -> "pd.DataFrame":
         """A row for each run, in the order in which the searcher asked for it."""
@@ -121,6 +130,7 @@ class _Tuning:
         self._most_runs = budget.max_runs if is_free else min(budget.max_runs, asks_each_once)
         self._asked: dict[Configuration, int] = {}
         self._before: dict[Configuration, Evaluation] = {}  # what was known before this search, as it was told
+        self._confirming: set[Configuration] = set()  # asked for once more, though they were run
         self._incomplete: dict[Configuration, list[LedgerEntry]] = {}  # fewer earlier runs than replicates are wanted
         self._new = 0
         self._may_run = True
@@ -144,7 +154,7 @@ class _Tuning:
                 ) from None
             raise
         self._session = Session(self._site, folder, store, self._tell, command="tune", search_id=self._search_id)
-        for note in self._notes:
+        for note in (*self._notes, *filter(None, [warning_before(self._options.runs_to_come)])):
             self._session.note(note)
         with self._session:
             return self._result(self._search())
@@ -177,7 +187,11 @@ class _Tuning:
         """Answer what the searcher asks; returns why that ended."""
         try:
             self._tell_earlier()
-            while (asked := self._searcher.ask()) is not None or self._forgotten():
+            self._run_today()
+            while (asked := self._next()) is not None or self._forgotten():
+                if asked is not None and asked in self._confirming:
+                    self._searcher.tell(self._answer_again(asked))
+                    continue
                 if asked is not None and (told := self._before.get(self._candidates[0] | asked)):
                     self._searcher.tell(told)  # it takes no notice of what it has not asked for
                     continue
@@ -191,6 +205,51 @@ class _Tuning:
             self._is_cut_short = stop.reason == _INTERRUPTED
             return stop.reason
         return self._searcher.stopped_because or "the searcher has nothing left to try"
+
+    def _next(self) -> Configuration | None:
+        """What the searcher asks for; once it has nothing to ask, or too few runs are left, what is to be confirmed."""
+        left = self._budget.max_runs - len(self._own)
+        needs_runs = self._options.confidence is not None and self._ledger.best is None and left <= _KEPT_TO_CONFIRM
+        if needs_runs and (promising := self._to_promise()) is not None:
+            return promising
+        asked = self._searcher.ask()
+        if asked is not None or self._is_free or self._options.replicates is not None:
+            return asked
+        return self._to_promise() or self._to_repeat()
+
+    def _to_promise(self) -> Configuration | None:
+        tried = self._ledger.worth_promising()
+        return None if tried is None else self._again(tried)
+
+    def _to_repeat(self) -> Configuration | None:
+        """Runs of the best again, where noise may have chosen it."""
+        if not getattr(self._searcher, "confirms", False):
+            return None
+        tried = self._ledger.worth_repeating(self._options.runs_to_come or RUNS_TO_COME)
+        return None if tried is None else self._again(tried)
+
+    def _again(self, tried: Tried) -> Configuration:
+        asked = tried.configuration.only(self._varied)
+        self._confirming.add(asked)
+        return asked
+
+    def _answer_again(self, asked: Configuration) -> Evaluation:
+        """One more run, told as the mean of all of these settings."""
+        self._confirming.discard(asked)
+        configuration = self._candidates[0] | asked
+        earlier = [run.requested or run.configuration for key, run in self._known.items() if key not in self._own]
+        known = self._asked.get(configuration, 0) or earlier.count(configuration)
+        step = self._step(configuration, known + 1)
+        return self._evaluated(asked, [step])
+
+    def _run_today(self) -> None:
+        """The settings the job has today come first: what the search must do better than."""
+        today = self._options.instead_of
+        if today is None or self._is_free:
+            return
+        asked = today.only(self._varied)
+        if self._before.get(self._candidates[0] | asked) is None:
+            self._searcher.tell(self._answer(asked))
 
     def _tell_earlier(self) -> None:
         """Tell the searcher of every earlier run of a candidate, measured or ingested, so that no answer is worse.
@@ -245,7 +304,8 @@ class _Tuning:
         sign = -1 if self._options.objective.is_maximum else 1
         times = [step.time_s for step in steps if step.time_s is not None]
         value = fmean(step.value for step in steps if step.value is not None)
-        return Evaluation(asked, sign * value, fmean(times) if times else None, Outcome.OK)
+        slacks = tuple(fmean(some) for some in zip(*(step.slacks for step in steps), strict=True))
+        return Evaluation(asked, sign * value, fmean(times) if times else None, Outcome.OK, slacks=slacks)
 
     def _failure(self, asked: Configuration, step: LedgerEntry) -> Evaluation:
         if step.observation is None:
@@ -291,7 +351,9 @@ class _Tuning:
         stored = self._store.add_trial(self._study.name, trial.configuration, trial.replicate)
         self._session.prepare([stored])
         self._tell(f"{self._standing()}: {self._ledger.show(trial.configuration)}", False)
-        observation = self._session.measure(stored, lambda: self._money_left(trial.configuration))
+        observation = self._session.measure(
+            stored, lambda: self._money_left(trial.configuration), at_most_s=self._late_after_s()
+        )
         if observation.leaves_open:
             raise RunError(
                 f"the next run {observation.difference}",
@@ -303,12 +365,20 @@ class _Tuning:
         self._new += 1
         return observation
 
+    def _late_after_s(self) -> float | None:
+        """After how much wall time a run has missed the deadline, start-up included; None: it may go on."""
+        within_s = self._options.within_s
+        if not self._options.stop_late or within_s is None:
+            return None
+        return within_s + max(_LEAST_STARTUP_S, _STARTUP_VARIES * self._ledger.startup_s)
+
     def _observed(self, trial: Trial, observation: Observation, *, was_known: bool) -> LedgerEntry:
         value, cause = value_of(self._study, self._options.objective, observation)
         words = self._study.vocabulary
         time = observation.responses.get(words.required_time())
         time_s = None if time is None else words.response(words.required_time()).seconds(time)
-        return LedgerEntry(trial.configuration, trial.replicate, observation, value, cause, was_known, time_s)
+        slacks = slacks_of(self._study, self._options.limits, observation) if value is not None else ()
+        return LedgerEntry(trial.configuration, trial.replicate, observation, value, cause, was_known, time_s, slacks)
 
     # ------------------------------------------------------------ what may be spent
 
@@ -400,6 +470,34 @@ class _Tuning:
             interrupted=is_interrupted,
             vocabulary=self._study.vocabulary,
             findings=findings,
+            within_s=self._options.within_s,
+            chance_best=None if findings is not None else ledger.chance_best,
+            payoff=None if best is None or findings is not None else self._payoff(best, spent_s, spent_cost),
+        )
+
+    def _payoff(self, best: Tried, spent_s: float, spent_cost: float | None) -> Payoff | None:
+        """In money where the cost is searched for, else in the wall time of runs; None for what is neither."""
+        objective, today = self._options.objective, self._options.instead_of
+        kind = self._study.vocabulary.response(objective.response).kind
+        is_money = objective.response == COST and spent_cost is not None
+        first = self._ledger.first
+        against = today if today is not None else None if first is None else first.configuration
+        if objective.is_maximum or against is None or not (is_money or kind is Kind.TIME):
+            return None
+        took = self._ledger.costs_at if is_money else self._ledger.times_at
+        answer, before = took(best.configuration), took(against)
+        if not answer:
+            return None
+        whole = (
+            None if is_money else max(fmean(answer), self._ledger.typical_s(self._candidates[0] | best.configuration))
+        )
+        return payoff_of(
+            spent_cost if is_money and spent_cost is not None else spent_s,
+            fmean(answer),
+            fmean(before) if before else None,
+            self._ledger.shown(against),
+            self._options.runs_to_come,
+            whole=whole,
         )
 
     def _is_candidate(self, best: Tried) -> bool:

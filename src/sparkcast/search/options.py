@@ -1,18 +1,19 @@
 """What a search is about: the objective, the candidates, and what tells one search from another."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sparkcast.designs.feasible import Feasible, feasible
 from sparkcast.errors import InfeasibleError, StudyError
-from sparkcast.recommend.question import Objective, objective_of
+from sparkcast.recommend import Limit
+from sparkcast.recommend.question import Objective, Question, limits_of, objective_of
 from sparkcast.recommend.resources import Resources, resources_of
 from sparkcast.registry import did_you_mean
 from sparkcast.runs.site import Site
 from sparkcast.search.base import Search
-from sparkcast.study import Configuration, Dataset, Observation, Study, same_level
+from sparkcast.study import Configuration, Dataset, Kind, Level, Observation, Study, Vocabulary, same_level
 from sparkcast.study.derive import derive_responses, make_dataset, time_cost
 from sparkcast.study.names import COST
 from sparkcast.units import require_seed
@@ -31,9 +32,21 @@ class TuneOptions:
     replicates: int | None = None
     fix: Configuration = field(default_factory=Configuration)
     earlier: tuple[Dataset, ...] = field(default=(), repr=False)
+    limits: tuple[Limit, ...] = ()  # that a run must keep to be an answer, but that on the time
+    confidence: float | None = None  # with which the next run of the answer must be in time
+    stop_late: bool = False  # end a run once it cannot be in time any more
+    runs_to_come: int | None = None  # of the job
+    instead_of: Configuration | None = None  # the settings the job has today, run first
 
     def __post_init__(self) -> None:
         require_seed(self.seed)
+        if self.confidence is not None and not 0 < self.confidence < 1:
+            raise StudyError(f"confidence {self.confidence:g} is not between 0 and 1", hint="write 0.95 for 95%")
+        for name, asked in (("confidence", self.confidence is not None), ("stop_late", self.stop_late)):
+            if asked and self.within_s is None:
+                raise StudyError(f"`{name}=` needs a deadline", hint="add one, e.g. `within_s=60`")
+        if self.runs_to_come is not None and self.runs_to_come < 1:
+            raise StudyError(f"`runs_to_come={self.runs_to_come}` is not positive", hint="e.g. `runs_to_come=100`")
         if self.within_s is not None and not (math.isfinite(self.within_s) and self.within_s > 0):
             raise StudyError(
                 f"a limit of {self.within_s:g} s is not positive", hint="give a positive time, e.g. `within_s=60`"
@@ -50,6 +63,8 @@ class Budget:
 
     max_runs: int = MAX_RUNS
     max_cost: float | None = None
+    runs_to_come: int | None = None  # of the job with the settings found: what the search must pay for itself in
+    instead_of: Mapping[str, Level] | None = None  # the settings the job has today: what the search must do better than
 
     def __post_init__(self) -> None:
         if self.max_runs < 1:
@@ -68,20 +83,68 @@ class SearchMethod:
     seed: int = 0  # for searchers with randomness
     replicates: int | None = None  # runs per configuration; None: the searcher's own
     earlier: Sequence[Any] = ()  # runs of other workloads to learn from: paths, DataFrames or Data
+    limits: Sequence[Limit | str] = ()  # that a run must keep to be an answer, as in `recommend`: "accuracy >= 0.95"
+    confidence: float | None = None  # go on until an answer is in time in its next run with this probability
+    stop_late: bool = False  # stop a run once it has missed the deadline: cheaper, but it teaches less
+
+
+def limits_for(
+    study: Study, limits: Sequence[Limit | str], within_s: float | None = None
+) -> tuple[tuple[Limit, ...], float | None]:
+    """The limits of a search in the language of `recommend`, and the deadline: one of them may be on the time."""
+    words, known = _words(study), list(_responses(study))
+    if study.price is not None and COST not in known:
+        known.append(COST)
+    found = limits_of(Question(limits=limits, within_s=within_s), words, known)
+    time = words.time
+    deadlines = [one for one in found if one.response == time and one.is_upper]
+    others = tuple(one for one in found if one not in deadlines)
+    if not deadlines or time is None:
+        return others, within_s
+    return others, words.response(time).seconds(deadlines[0].value)
+
+
+def slacks_of(study: Study, limits: Sequence[Limit], observation: Observation) -> tuple[float, ...]:
+    """How far a run kept to each limit, as a logarithm for times and money; below 0 where it did not."""
+    if not limits:
+        return ()
+    responses, words = make_dataset(study, (observation,)).observations[0].responses, _words(study)
+    found = []
+    for limit in limits:
+        value = responses.get(limit.response)
+        sign = 1 if limit.is_upper else -1
+        if value is None or not math.isfinite(value):
+            found.append(-math.inf)
+        elif words.response(limit.response).kind in (Kind.TIME, Kind.MONEY) and value > 0 and limit.value > 0:
+            found.append(sign * math.log(limit.value / value))
+        else:
+            found.append(sign * (limit.value - value))
+    return tuple(found)
+
+
+def _words(study: Study) -> Vocabulary:
+    words = study.vocabulary
+    return words if study.price is None else words.in_currency(COST, study.price.currency)
 
 
 def objective_for(
-    study: Study, *, maximize: str | None = None, minimize: str | None = None, within_s: float | None = None
+    study: Study,
+    *,
+    maximize: str | None = None,
+    minimize: str | None = None,
+    within_s: float | None = None,
+    limits: Sequence[Limit] = (),
 ) -> Objective:
     """By the rule of `recommend.question.objective_of`. StudyError for a response that no run yields."""
-    words = study.vocabulary
-    if study.price is not None:
-        words = words.in_currency(COST, study.price.currency)
+    words = _words(study)
     objective = objective_of(
         words,
         maximize=maximize,
         minimize=minimize,
-        limited=() if within_s is None else (words.required_time(),),
+        limited=(
+            *(() if within_s is None else (words.required_time(),)),
+            *(limit.response for limit in limits),
+        ),
         resources=None if (held := _resources(study)) is None else held.name,
     )
     response, known = objective.response, _responses(study)
@@ -101,6 +164,27 @@ def _resources(study: Study) -> Resources | None:
     """What runs hold and settings decide; None where nothing does, or where runs measure something of that name."""
     held = resources_of(study.vocabulary, tuple(factor.name for factor in study.factors), study.fixed)
     return None if held is None or held.name in _responses(study) else held
+
+
+def settings_today(study: Study, levels: Mapping[str, Level]) -> Configuration:
+    """The settings a job has today, in the study's own way to write them. StudyError for those it does not have."""
+    known = {factor.name: factor.levels for factor in study.factors}
+    missing = [name for name in known if name not in levels]
+    if missing:
+        raise StudyError(f"`instead_of=` lacks {', '.join(missing)}", hint="give every setting that the study varies")
+    found: dict[str, Level] = {}
+    for name, value in levels.items():
+        options = known.get(name, (study.fixed[name],) if name in study.fixed else ())
+        if not options:
+            raise StudyError(f"`instead_of=`: there is no setting {name!r}", hint=did_you_mean(name, list(known)))
+        same = [level for level in options if same_level(level, value)]
+        if not same:
+            raise StudyError(
+                f"`instead_of=`: study {study.name!r} has no level {name} = {value}",
+                hint=f"its levels are {', '.join(map(str, options))}; add it to compare with it",
+            )
+        found[name] = same[0]
+    return Configuration(found)
 
 
 def runnable_candidates(site: Site, fix: Configuration) -> Feasible:
@@ -157,7 +241,15 @@ def definition_of(study: Study, options: TuneOptions, n_candidates: int) -> dict
         definition["formula"] = formula
     elif options.objective.response == COST and study.price is not None:
         definition["price"] = study.price.as_plain()
-    optional = {"within_s": options.within_s, "replicates": options.replicates}
+    optional = {
+        "within_s": options.within_s,
+        "replicates": options.replicates,
+        "confidence": options.confidence,
+        "stop_late": options.stop_late or None,
+        "runs_to_come": options.runs_to_come,
+        "instead_of": None if options.instead_of is None else dict(options.instead_of),
+        "limits": [f"{x.response} {'<=' if x.is_upper else '>='} {x.value:g}" for x in options.limits] or None,
+    }
     definition |= {name: value for name, value in optional.items() if value is not None}
     if options.earlier:
         definition["earlier"] = [_fingerprint(dataset) for dataset in options.earlier]
@@ -187,6 +279,7 @@ def search_of(study: Study, options: TuneOptions, candidates: Sequence[Configura
         per_second=_per_second(study, options.objective, candidates),
         within_s=options.within_s,
         earlier=tuple(_with_formula(study, dataset, options.objective.response) for dataset in options.earlier),
+        runs_to_come=options.runs_to_come,
         replicates=options.replicates,
         vocabulary=study.vocabulary,
     )

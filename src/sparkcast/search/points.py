@@ -67,16 +67,23 @@ class CandidateMeans:
     failed: tuple[int, ...]
     limits: Mapping[int, float] = field(default_factory=dict)  # of those that failed by taking longer
     out_of_memory: frozenset[int] = frozenset()  # those that failed by that
+    slacks: Mapping[int, tuple[float, ...]] = field(default_factory=dict)  # how far limits were kept, in the mean
+    repeated: Mapping[int, tuple[float, ...]] = field(default_factory=dict)  # values of each, where there are several
 
     @property
     def tried(self) -> tuple[int, ...]:
         return (*self.values, *self.failed)
+
+    def keeps(self, place: int) -> bool:
+        """Whether a run that worked kept to all limits but that on the time."""
+        return all(slack >= 0 for slack in self.slacks.get(place, ()))
 
 
 def known_from(evaluations: Sequence[Evaluation], points: CandidatePoints) -> CandidateMeans:
     values: dict[int, list[float]] = {}
     times: dict[int, list[float]] = {}
     failed: dict[int, Evaluation] = {}
+    slacks: dict[int, list[tuple[float, ...]]] = {}
     for one in evaluations:
         place = points.place(one.configuration)
         if place is None:
@@ -85,6 +92,7 @@ def known_from(evaluations: Sequence[Evaluation], points: CandidatePoints) -> Ca
             failed[place] = one
             continue
         values.setdefault(place, []).append(one.value)
+        slacks.setdefault(place, []).append(one.slacks)
         if one.time_s is not None:
             times.setdefault(place, []).append(one.time_s)
     in_vain = {place: one for place, one in failed.items() if place not in values}
@@ -94,6 +102,8 @@ def known_from(evaluations: Sequence[Evaluation], points: CandidatePoints) -> Ca
         tuple(in_vain),
         _limits(in_vain, max(chain.from_iterable(times.values()), default=None)),
         frozenset(place for place, one in in_vain.items() if one.outcome is Outcome.OOM),
+        {place: tuple(sum(s) / len(s) for s in zip(*some, strict=True)) for place, some in slacks.items()},
+        {place: tuple(some) for place, some in values.items() if len(some) > 1},
     )
 
 

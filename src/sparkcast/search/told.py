@@ -1,8 +1,9 @@
 """What a search found as labeled lines: the settings to use first, then what they gave and what it took."""
 
-from sparkcast.recommend.shown import noun, show_value
+from sparkcast.recommend.shown import noun, short_seconds, show_value
 from sparkcast.search.loop import Tried, TuneResult
-from sparkcast.units import show_money, show_percent, show_seconds
+from sparkcast.search.payoff import Payoff
+from sparkcast.units import show_money, show_percent, show_probability, show_seconds
 
 Line = tuple[str, str]  # label and text
 
@@ -23,7 +24,27 @@ def best_lines(result: TuneResult, best: Tried) -> list[Line]:
     ]
     if name != words.time and best.time_s is not None:
         lines.append(("Time", f"{show_seconds(best.time_s)}{span}"))
+    if result.within_s is not None and best.in_time is not None:
+        chance = show_probability(best.in_time)
+        lines.append(("Deadline", f"{short_seconds(result.within_s)}, met by the next run with {chance} probability"))
+    if result.chance_best is not None:
+        lines.append(("Certainty", f"the best of those run with {show_probability(result.chance_best)} probability"))
+    if result.payoff is not None:
+        lines.append(("Pays", _pays(result.payoff)))
     return lines
+
+
+def _pays(payoff: Payoff) -> str:
+    cost = f"the search took as much as {payoff.in_answers:.3g} runs of this answer"
+    against = f"instead of {payoff.against}"
+    if payoff.saved is None:
+        return f"{cost}; it is not known what it saves {against}"
+    if payoff.pays_from is None:
+        return f"{cost} and saves nothing {against}"
+    text = f"from {payoff.pays_from} runs of the job on, {against} ({show_percent(payoff.saved)} less each); {cost}"
+    if payoff.pays is None:
+        return text
+    return f"{text}; {payoff.runs_to_come} runs are to come: it {'pays' if payoff.pays else 'does not pay'}"
 
 
 def _against_first(result: TuneResult, best: Tried) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import uvicorn
 
+from sparkcast.errors import StudyError
 from sparkcast.serve.app import create_app
 from sparkcast.serve.settings import ServeSettings
 from sparkcast.store.databases import team_store
@@ -15,6 +16,14 @@ def serve(settings: ServeSettings, say: Callable[[str], None]) -> None:
     if settings.store is None and not settings.sources:
         settings = dataclasses.replace(settings, store=team_store())
     app = create_app(settings)
+    if settings.needs_token and settings.jwt_keys is None and not app.state.service.rows.tokens():
+        app.state.service.close()
+        raise StudyError(
+            f"{settings.host} can be reached by others, and there is no token yet",
+            hint="make one: sparkcast serve token add NAME --scope admin --store STORE",
+        )
+    if settings.needs_token and settings.certificate is None:
+        say("without --certificate, tokens travel in the clear: put a proxy with TLS in front")
     scheme = "http" if settings.certificate is None else "https"
     say(
         f"serving {', '.join(app.state.service.names()) or 'no study yet'} at {scheme}://{settings.host}:{settings.port}"

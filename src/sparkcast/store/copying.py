@@ -236,9 +236,11 @@ def _copy_rest(source: Store, target: Store) -> None:
     """What is not about a study: how far logs have been read, say."""
     with source.database.transaction() as reading, target.database.transaction() as writing:
         for table in schema.metadata.sorted_tables:
-            if table.name in _STAYS or _of_study(table, "") is not None:
+            if table.name in _STAYS:
                 continue
-            for some in _batched(dict(row) for row in reading.execute(sa.select(table)).mappings()):
+            of_none = _of_study(table, "")  # a log that gave no run
+            query = sa.select(table) if of_none is None else sa.select(table).where(of_none)
+            for some in _batched(dict(row) for row in reading.execute(query).mappings()):
                 _store(writing, table, some, None, ())
 
 

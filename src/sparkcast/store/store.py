@@ -7,7 +7,6 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -141,9 +140,9 @@ class Store:
     def holding(self, study: str) -> Iterator[None]:
         """The right to write runs of the study, for this process alone. Raises BusyError naming who has it."""
         with self._transaction() as connection:
-            self._lease = lease.acquire(connection, study)
+            self._lease = own = lease.acquire(connection, study)
         try:
-            with lease.heartbeat(self._database.engine, partial(lease.renew, lease=self._lease)):
+            with lease.heartbeat(self._database.engine, lambda connection: lease.renew(connection, own)):
                 yield
         finally:
             held, self._lease = self._lease, None
@@ -154,9 +153,9 @@ class Store:
     def joining(self, study: str) -> Iterator[None]:
         """The right to write runs of trials that `claim` gives, beside others who have joined."""
         with self._transaction() as connection:
-            self._runner = claims.join(connection, study)
+            self._runner = own = claims.join(connection, study)
         try:
-            with lease.heartbeat(self._database.engine, partial(claims.stay, runner=self._runner)):
+            with lease.heartbeat(self._database.engine, lambda connection: claims.stay(connection, own)):
                 yield
         finally:
             joined, self._runner = self._runner, None
@@ -259,7 +258,8 @@ class Store:
             raise StoreError("the store contains no study", hint="run one first, or ingest logs into it")
         if wanted:
             raise StoreError(f"the store has no study {wanted!r}", hint=did_you_mean(wanted, names))
-        raise StoreError(f"the store contains {len(names)} studies", hint=f"say which: `study=` {' | '.join(names)}")
+        known = " | ".join(map(repr, names))
+        raise StoreError(f"the store contains {len(names)} studies", hint=f"say which: `study=` {known}")
 
     def final_outcomes(self, study: str, plan: Plan) -> dict[str, Outcome]:
         """How the trials of the plan that are finished ended, by their keys."""

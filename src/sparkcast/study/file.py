@@ -169,6 +169,7 @@ class _StudyFile(_FileSection):
     arrivals: _Arrivals | None = None
     mix: list[dict[str, _Scalar]] = []
     store: str | None = None
+    artifacts: str | None = None
 
 
 def _to_study(parsed: _StudyFile, options: Mapping[str, Any], path: Path, lines: Mapping[str, int]) -> Study:
@@ -205,6 +206,7 @@ def _to_study(parsed: _StudyFile, options: Mapping[str, Any], path: Path, lines:
         arrivals=arrivals,
         mix=_at_line(path, lines, "mix", _mix, parsed),
         store=None if parsed.store is None else _at_line(path, lines, "store", _store, parsed.store),
+        artifacts=parsed.artifacts,
     )
 
 
@@ -317,6 +319,7 @@ _EXAMPLES = {
     "roles": "roles: {hosts: machines, auc: share}",
     "rules": "rules: ['batch_size % executors == 0']",
     "study": "a name of letters, digits, dots and dashes",
+    "artifacts": "artifacts: s3://BUCKET/FOLDER, or a folder that all machines mount; leave it out to keep logs here",
     "store": "store: postgresql://HOST:5432/DATABASE; leave it out to keep results next to the study file",
     "arrivals": "arrivals: {rate: 12/h, jobs: 20}, or {at: [0s, 30s, 45s]}, or {logs: FOLDER, speed: 10}",
     "mix": "mix: [{share: 0.7, executors: 1}, {share: 0.3, executors: 2}]",

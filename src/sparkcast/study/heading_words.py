@@ -55,7 +55,7 @@ _WAITED = _set("queue queued queueing queuing scheduling scheduler pending launc
 _TIME_WORDS = _set("time t duration runtime elapsed walltime makespan wallclock")
 _OF_A_RUN = _set(
     "total run job wall clock exec execution gross net training train fit app application completion elapsed taken "
-    "query spark overall e2e processing program full real mean avg average median attempt attempts"
+    "query spark overall e2e processing program full real mean avg average median attempt attempts per"
 )
 _QUALITIES = _set("accuracy acc auc auroc f1 precision recall top1 top5 specificity sensitivity iou dice")
 _LOSSES = _set("loss error err rmse mae mse mape wer cer perplexity logloss wssse inertia")
@@ -93,7 +93,7 @@ def role_of_words(plain: str) -> Role | None:
 def _per_machine(of: list[str], each: list[str]) -> Role | None:
     if not of:  # `per_gpu_batch_size`
         of, each = each[1:], each[:1]
-    if len(each) != 1 or each[0] not in {*_MACHINE, "device", "replica"}:
+    if len(each) != 1 or each[0] not in {*_MACHINE, *_MACHINES, "device", "replica"}:
         return None
     if _of_training(set(of), is_counted=False) is Role.BATCH:
         return Role.BATCH

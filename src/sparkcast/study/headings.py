@@ -113,10 +113,28 @@ _TRANSLATED: dict[str, str] = {
         "type": "typ tipo typen",
         "user": "benutzer nutzer utilisateur usuario utente utilizador gebruiker anvandare bruker bruger uzytkownik",
         "workers": "arbeiter travailleurs trabajadores ouvriers",
-        "": "d de des du del della dei der die das la le les los las el l o da do dos of the pro",
+        "node": "noeud nodo wezeł",
+        "per": "je pro par por",
+        "throughput": "durchsatz debit doorvoer",
+        "used": "verbrauch verbraucht genutzt benutzt belegt verbruik gebruikt utilise utilisee consommation consommee "
+        "usado usada utilizado utilizada consumo usato usata utilizzata",
+        "utilization": "auslastung",
+        "": "d de des du del della dei der die das la le les los las el l o da do dos of the",
     }.items()
     for word in words.split()
 }
+# German, Dutch and Scandinavian words are joined to one, the last saying what it is: `Testfehler`, `Trainingsverlust`.
+_STEMS = "test train training batch job cluster spark cpu gpu max min top"
+_JOINED = _TRANSLATED | {word: word for word in _STEMS.split()}
+_JOINED |= {
+    "validierung": "validation",
+    "modell": "model",
+    "mittel": "mean",
+    "durchschnitt": "mean",
+    "prognose": "test",
+}
+_LINKS = ("", "s", "n", "en", "es")
+_SHORTEST = 3  # of a part
 _OF_SPARK = ("spark_jobs", "spark_job")  # and not jobs that run at once
 # Behind these a unit of time is theirs, and not that of a rate.
 _TIMES = frozenset("time duration runtime run_time elapsed walltime latency took".split())
@@ -136,8 +154,9 @@ def plain_name(name: str) -> str:
     name = in_english(name)
     base, unit = (name[1:], "_percent") if name[:1] == "%" and name[1:].strip() else _unit_apart(name)
     words = _words(base)
-    if not re.fullmatch(r"[a-z0-9_]*", base) or any(_TRANSLATED.get(word) for word in words):
-        words = [_TRANSLATED.get(word, word) for word in words]
+    joined = {word: english for word in words if word not in _TRANSLATED and (english := _apart(word))}
+    if joined or not re.fullmatch(r"[a-z0-9_]*", base) or any(_TRANSLATED.get(word) for word in words):
+        words = [joined.get(word, _TRANSLATED.get(word, word)) for word in words]
     plain = "_".join(filter(None, words)) or fold(base)
     return (plain if plain in _OF_SPARK else plain.removeprefix("spark_")) + unit
 
@@ -176,6 +195,23 @@ def _unit_apart(name: str) -> tuple[str, str]:
 
 def _is_time(base: str) -> bool:
     return not _TIMES.isdisjoint(_TRANSLATED.get(word, word) for word in _words(base))
+
+
+def _apart(word: str) -> str | None:
+    """The English of a word that is joined of known ones; None of any other.
+
+    >>> _apart("testfehler"), _apart("trainingsverlust"), _apart("maxiter")
+    ('test_error', 'training_loss', None)
+    """
+    for end in range(len(word) - _SHORTEST, _SHORTEST - 1, -1):
+        last = _TRANSLATED.get(word[end:])
+        if not last or last == "per":
+            continue
+        stems = (word[:end].removesuffix(link) for link in _LINKS if word[:end].endswith(link))
+        first = next((found for stem in stems if (found := _JOINED.get(stem)) and found != "per"), None)
+        if first:
+            return f"{first}_{last}"
+    return None
 
 
 def _words(base: str) -> list[str]:

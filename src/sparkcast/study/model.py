@@ -171,6 +171,7 @@ class Study:
     price: Price | None = None
     spark: SparkOptions = SparkOptions()
     store: str | None = field(default=None, compare=False)  # the URL of a database for its results; None: a folder
+    artifacts: str | None = field(default=None, compare=False)  # a folder or URL for copies of logs and output
     # Where it was read, for messages; two studies are equal when they ask the same.
     path: Path | None = field(default=None, compare=False)
     lines: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)

@@ -3,11 +3,12 @@
 from typing import TYPE_CHECKING
 
 from sparkcast.text._page import Page
-from sparkcast.units import show_money, show_probability, show_seconds
+from sparkcast.units import show_money, show_percent, show_probability, show_seconds
 
 if TYPE_CHECKING:
     from sparkcast.fitting.distribution import Distribution
     from sparkcast.history.gate import GateAnswer
+    from sparkcast.history.remaining import Eta
 
 
 def write(page: Page, found: "GateAnswer") -> None:
@@ -29,6 +30,25 @@ def write(page: Page, found: "GateAnswer") -> None:
     page.labeled(lines)
     if found.command:
         page.shell("Submit it with:", found.command, below=True)
+
+
+def write_eta(page: Page, found: "Eta") -> None:
+    low, high = found.remaining.interval(0.9)
+    left = show_seconds(found.remaining.median)
+    page.tell(f"{found.job} needs {left} more (90%: {show_seconds(low)} to {show_seconds(high)}).")
+    low, high = found.total.interval(0.9)
+    lines = [
+        ("So far", f"{show_seconds(found.elapsed_s)}, {show_percent(found.done)} of the time; {_stages(found)}"),
+        ("In all", f"{show_seconds(found.total.median)}; 90%: {show_seconds(low)} to {show_seconds(high)}"),
+        ("Evidence", f"{found.n_runs} earlier runs, and the stages of {found.app_id} that have ended"),
+    ]
+    page.labeled(lines)
+    for note in found.notes:
+        page.say(f"note: {note}")
+
+
+def _stages(found: "Eta") -> str:
+    return f"{found.steps} stages done, of usually {found.usual_steps}"
 
 
 def _headline(found: "GateAnswer") -> str:

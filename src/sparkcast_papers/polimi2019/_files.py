@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sparkcast.data import read_csv
+from sparkcast.data.table import read_table
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.replications import NeedsMeasurements, data_file
@@ -51,7 +51,8 @@ def gpu_table(data: Path, name: str) -> Any:
 
 def k_means(data: Path) -> Dataset:
     """The runs of K-means by data_size and cores, with the times of their jobs and stages as metrics."""
-    runs = read_csv(data_file(data, K_MEANS), tuple(_K_MEANS_FACTORS), (RESPONSE,))
+    in_milliseconds = {RESPONSE: "time:ms"}
+    runs, _ = read_table(data_file(data, K_MEANS), tuple(_K_MEANS_FACTORS), (RESPONSE,), in_milliseconds)
     renamed = (
         replace(
             run, configuration=Configuration((new, run.configuration[old]) for old, new in _K_MEANS_FACTORS.items())

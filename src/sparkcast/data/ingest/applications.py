@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, replace
 
 from sparkcast.data.ingest.settings import Pattern, cluster_settings, own_settings, run_properties
+from sparkcast.data.ingest.sizes import told_sizes
 from sparkcast.errors import StudyError
 from sparkcast.eventlogs import LogRead
 from sparkcast.facts import facts_of
@@ -63,7 +64,8 @@ def observe_log(log: LogRead, patterns: tuple[Pattern, ...], price: Price | None
         origin=replace(origin, is_complete=facts.is_complete, properties=run_properties(facts.properties)),
         record=record_of(log, facts),
     )
-    return ObservedLog(run, missing, interactive)
+    sizes = told_sizes(run)
+    return ObservedLog(replace(run, configuration=run.configuration | sizes), missing, interactive)
 
 
 def _fingerprint(spark: str, cluster: str = "") -> Fingerprint | None:

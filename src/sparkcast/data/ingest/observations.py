@@ -2,9 +2,11 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from sparkcast.data.ingest.destination import job_of, origin_of
 from sparkcast.data.ingest.settings import UNSET, differing, value_of
+from sparkcast.data.ingest.sizes import SIZE_NAMES, SIZE_SETTINGS, varied_sizes, with_sizes
 from sparkcast.study import (
     Configuration,
     Dataset,
@@ -33,7 +35,7 @@ _TOLD = (
 )  # the other responses are metrics
 # What the names mean that are ours.
 WORDS = Vocabulary(
-    CLUSTER_SETTINGS,
+    (*CLUSTER_SETTINGS, *SIZE_SETTINGS),
     (
         *FROM_THE_LOG,
         WORK,
@@ -56,7 +58,7 @@ def dataset_of(name: str, runs: Iterable[Observation]) -> Dataset:
 
     A run that was lost says nothing about its settings: a level that no other run had is no level.
     """
-    complete = sorted(filter(_is_usable, runs), key=lambda run: (run.started_at or 0.0, run.run_id))
+    complete = with_sizes(sorted(filter(_is_usable, runs), key=lambda run: (run.started_at or 0.0, run.run_id)))
     varied = differing([origin_of(run).properties for run in complete])
     known = dict.fromkeys((name for run in complete for name in run.configuration), UNSET)
     configurations = []
@@ -65,7 +67,9 @@ def dataset_of(name: str, runs: Iterable[Observation]) -> Dataset:
         configurations.append(Configuration({**known, **run.configuration, **levels}))
     observations = _numbered(zip(complete, configurations, strict=True), ())
     names = dict.fromkeys(name for one in configurations for name in one)
-    factors = tuple(name for name in names if len({one.get(name) for one in configurations}) > 1)
+    others = (name for name in names if name not in SIZE_NAMES)
+    factors = tuple(name for name in others if len({one.get(name) for one in configurations}) > 1)
+    factors += varied_sizes(configurations)
     measured = {name for one in observations for name in one.responses}
     responses = tuple(name for name in _TOLD if name in measured)
     return Dataset(factors, observations, name, responses, WORDS.only((*names, *measured)))
@@ -117,6 +121,14 @@ def mixed_levels(data: Dataset) -> tuple[str, ...]:
     return tuple(notes)
 
 
+def _moment(run: Observation) -> dict[str, str]:
+    """When it began: what `analyze` may find to explain what settings do not."""
+    if not run.started_at:
+        return {}
+    began = datetime.fromtimestamp(run.started_at, UTC)
+    return {"weekday (UTC)": f"{began:%a}", "hour (UTC)": f"{began:%H}"}
+
+
 def _numbered(
     runs: Iterable[tuple[Observation, Configuration]], after: Sequence[Observation]
 ) -> tuple[Observation, ...]:
@@ -127,5 +139,13 @@ def _numbered(
     made = []
     for position, (run, configuration) in enumerate(runs, first):
         seen[configuration] = seen.get(configuration, 0) + 1
-        made.append(replace(run, configuration=configuration, replicate=seen[configuration], position=position))
+        made.append(
+            replace(
+                run,
+                configuration=configuration,
+                replicate=seen[configuration],
+                position=position,
+                labels={**_moment(run), **run.labels},
+            )
+        )
     return tuple(made)

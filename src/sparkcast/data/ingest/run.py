@@ -10,6 +10,7 @@ from sparkcast.data.ingest.applications import ObservedLog
 from sparkcast.data.ingest.bigdl import is_bigdl_log, observe_bigdl_log
 from sparkcast.data.ingest.destination import Destination, IngestedTable, job_of, origin_of
 from sparkcast.data.ingest.reading import LogQuery, Reader, read_here
+from sparkcast.data.ingest.sizes import SIZE_NAMES
 from sparkcast.display import Displayed, frame_of, plain_row
 from sparkcast.errors import StudyError
 from sparkcast.eventlogs import Log, LogStatus, LogSummary, find_logs
@@ -150,7 +151,8 @@ def _needed(earlier: Iterable[Observation]) -> dict[str, set[str]]:
     """The own settings that all earlier runs of a job have, by job."""
     needed: dict[str, set[str]] = {}
     for run in earlier:
-        own = {name for name in run.configuration if name not in {setting.name for setting in CLUSTER_SETTINGS}}
+        others = {*(setting.name for setting in CLUSTER_SETTINGS), *SIZE_NAMES}
+        own = {name for name in run.configuration if name not in others}
         needed[job_of(run)] = needed.get(job_of(run), own) & own
     return needed
 

@@ -2,12 +2,27 @@
 
 from collections.abc import Sequence
 
-from sparkcast.replay import Played, Recorded, Replayed, WhatIf, play
+from sparkcast.errors import SparkcastError
+from sparkcast.eventlogs import LogRead
+from sparkcast.facts import AppFacts
+from sparkcast.replay import Played, Recorded, Replayed, WhatIf, WhatIfQuestion, play, recorded, what_if
 from sparkcast.report.figures._figure import NARROW_PX, Figure, FigureSection, Row, Spec, figure, thin, thinned
 from sparkcast.report.figures._style import BLUE, GRAY, GREEN, ORANGE, finish, inline, the_rows
+from sparkcast.study import Outcome
 
 _MOST_TASKS, _MOST_LANES = 2000, 64
 _SECONDS = "s since the application began"
+
+
+def replays_of(log: LogRead, facts: AppFacts) -> list[Figure]:
+    """Of an application that ended well; none where there is nothing to replay."""
+    if not facts.is_complete or facts.outcome is not Outcome.OK or facts.is_interactive:
+        return []
+    try:
+        source = recorded(log, facts)
+        return replay_figures(what_if([source], WhatIfQuestion()), source)
+    except SparkcastError:
+        return []
 
 
 def replay_figures(found: WhatIf, source: Recorded) -> list[Figure]:
@@ -40,12 +55,16 @@ def replay_curves(found: WhatIf) -> Figure | None:
 def _row(one: Replayed, found: WhatIf, by_cores: bool, with_cost: bool) -> Row:
     return {
         "n": one.cores if by_cores else one.executors,
-        "series": f"{one.executors} executors" if by_cores else f"{one.cores} cores",
+        "series": _count(one.executors, "executor") if by_cores else _count(one.cores, "core"),
         "time": one.time_s,
         "low": one.low_s,
         "high": one.high_s,
         "spent": (one.cost or 0.0) if with_cost else one.core_hours,
     }
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def _marks(found: WhatIf, by_cores: bool) -> list[Row]:

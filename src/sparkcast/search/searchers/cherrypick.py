@@ -51,7 +51,7 @@ class CherryPick(Chooser):
     def _improvement(self, known: CandidateMeans) -> Floats:
         """Expected, as a share of the best found, at every candidate."""
         counted = [place for place in known.values if self._is_in_time(known, place)]
-        in_time = self._in_time(known)
+        in_time = self._in_time(known) * self._kept(known)
         if not counted:
             return in_time  # nothing to improve on yet: first find something that counts
         places, values = list(known.values), np.array(list(known.values.values()))
@@ -65,7 +65,19 @@ class CherryPick(Chooser):
         return relative
 
     def _is_in_time(self, known: CandidateMeans, place: int) -> bool:
-        return self._search.within_s is None or known.times.get(place, 0.0) <= self._search.within_s
+        is_in_time = self._search.within_s is None or known.times.get(place, 0.0) <= self._search.within_s
+        return is_in_time and known.keeps(place)
+
+    def _kept(self, known: CandidateMeans) -> Floats:
+        """The probability that each candidate keeps to the other limits (expected improvement with constraints)."""
+        from scipy.special import ndtr
+
+        found = np.ones(len(self._points.candidates))
+        for k in range(max(map(len, known.slacks.values()), default=0)):
+            slacks = np.array([known.slacks[place][k] for place in known.values])
+            mean, sd = surface(self._points.coordinates, list(known.values), slacks)
+            found = found * ndtr(mean / np.maximum(sd, 1e-12))
+        return found
 
     def _in_time(self, known: CandidateMeans) -> Floats:
         """The probability that each candidate meets the run-time limit."""

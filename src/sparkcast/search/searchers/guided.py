@@ -31,15 +31,17 @@ from sparkcast.search.belief import (
 from sparkcast.search.chooser import Chooser
 from sparkcast.search.earlier import Prior, posterior_of, prior_of
 from sparkcast.search.jobs import RARELY, JobGrid, JobLaws, flat
-from sparkcast.search.points import CandidateMeans
+from sparkcast.search.opening import promised, told_for_its_money
+from sparkcast.search.points import CandidateMeans, known_from
 from sparkcast.search.posterior import Sampler
 
-_RUNS_TO_COME = 100  # of the job with the settings found: a trial as dear as the best run must save 1 % to be worth it
+_RUNS_TO_COME = 100  # of the job, unless told: a trial as dear as the best run must save 1 % to be worth it
 _MUCH = 0.02  # of the range of memory: so near to the most there is
 _N_JOBS = 10_000
 _FEWEST_JOBS = 300
 _MOST_NUMBERS = 1_000_000  # of all jobs at all candidates
 _N_LIKELY = 300  # jobs dealt by their weights, by which the next run is judged
+_RARELY_IN_TIME = 1e-3  # nothing is taken to be in time more rarely
 _TINY = 1e-300
 
 
@@ -48,6 +50,7 @@ class Guided(Chooser):
     """Models how jobs scale and fail, learns from earlier workloads, and picks the run that pays off most."""
 
     is_default = True
+    confirms = True
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -57,13 +60,15 @@ class Guided(Chooser):
     def _next(self, known: CandidateMeans, left: list[int]) -> int | None:
         best = self._best(known)
         if best is None:
+            if not known.tried and self._is_time:
+                return left[int(np.argmax(self._opening()[left]))]
             return self._choice(known, left, self._promise(known)[left])
         for prior in self._priors:  # earlier workloads may say where to look, but not that nothing is left to find
             worth = self._worth(known, best, left, prior)
             if float(worth.max()) > 0:
                 return self._choice(known, left, worth)
         if self.stops:
-            self._why = f"no further run is expected to pay for itself within {_RUNS_TO_COME} runs of the job"
+            self._why = f"no further run is expected to pay for itself within {self._runs_to_come} runs of the job"
             return None
         return left[int(np.argmax(worth))]
 
@@ -91,8 +96,12 @@ class Guided(Chooser):
         """What a run of each candidate that is left saves in the runs to come, less what it costs."""
         outlook = self._outlook(known, prior)
         gain = expected_gain(outlook, best, np.array(left))
-        worth: Floats = _RUNS_TO_COME * gain - self._price(outlook, best)[left]
+        worth: Floats = self._runs_to_come * gain - self._price(outlook, best)[left]
         return worth
+
+    @property
+    def _runs_to_come(self) -> int:
+        return self._search.runs_to_come or _RUNS_TO_COME
 
     @property
     def _is_time(self) -> bool:
@@ -150,7 +159,11 @@ class Guided(Chooser):
         within = self._search.within_s
         scaled = self._scaled(known) if known.values else {}
         times = self._log_times(known)
-        counted = [place for place in scaled if within is None or times.get(place, -math.inf) <= _log(within)]
+        counted = [
+            place
+            for place in scaled
+            if known.keeps(place) and (within is None or times.get(place, -math.inf) <= _log(within))
+        ]
         return min((scaled[place] + float(self._offsets[place]) for place in counted), default=None)
 
     def _log_times(self, known: CandidateMeans) -> dict[int, float]:
@@ -172,8 +185,22 @@ class Guided(Chooser):
             told = self._told(known)
             weights = normalized(np.log(self._prior.weights) + outcomes(jobs, told))
             values, ok = jobs.log_times + self._offsets, (1 - jobs.failures) * _shorter(jobs.log_times, told.stopped)
-        shares: Floats = weights @ (ok * np.exp(values.min(axis=1, keepdims=True) - values))
+        if self._search.within_s is not None and known.values:  # the best of what is likely to count
+            least = (values - np.log(np.maximum(ok, _RARELY_IN_TIME))).min(axis=1, keepdims=True)
+        else:
+            least = values.min(axis=1, keepdims=True)
+        shares: Floats = weights @ (ok * np.exp(np.minimum(least - values, 0.0)))
         return shares
+
+    def _opening(self) -> Floats:
+        """What a first run of each candidate is worth: what it tells for its money, or that it is in time."""
+        jobs, weights = self._prior.jobs, self._prior.weights
+        values, ok = jobs.log_times + self._offsets, 1 - jobs.failures
+        if self._search.within_s is not None:
+            return promised(weights, values, jobs.log_times, ok)
+        if self._prior.curves is not None:  # much is told already, by earlier workloads
+            return self._promise(known_from((), self._points))
+        return told_for_its_money(weights, values, ok)
 
     def _outlook(self, known: CandidateMeans, prior: Prior) -> Outlook:
         around = Around() if self._is_time else Around(sd=1.0, noise=0.1)
@@ -183,7 +210,7 @@ class Guided(Chooser):
         belief = weighed(fits(jobs, self._points.coordinates, around, sampler.told), after)
         dealt, weights = _dealt(belief.weights, _N_LIKELY)
         variances = belief.variances()
-        ok = (1 - jobs.failures[dealt]) * self._in_time(known, belief, dealt)
+        ok = (1 - jobs.failures[dealt]) * self._in_time(known, belief, dealt) * self._kept(known)
         return Outlook(weights, belief.means[dealt] + self._offsets, ok, variances, belief)
 
     def _in_time(self, known: CandidateMeans, belief: WeightedJobs, dealt: Ints) -> Floats | float:
@@ -197,6 +224,21 @@ class Guided(Chooser):
         told = runs_of(known, self._log_times(known))
         times = believe(self._drawn, even, self._points.coordinates, Around(), told)
         return times.weights @ _below(_log(limit), times.means, times.variances())
+
+    def _kept(self, known: CandidateMeans) -> Floats | float:
+        """The probability that each candidate keeps to all limits but that on the time."""
+        found: Floats | float = 1.0
+        for k in range(max(map(len, known.slacks.values()), default=0)):
+            slacks = np.array([known.slacks[place][k] for place in known.values])
+            scale = float(slacks.std()) or float(np.abs(slacks).max()) or 1.0
+            told = runs_of(known, dict(zip(known.values, (slacks / scale).tolist(), strict=True)))
+            unknown = flat(self._drawn)
+            even = np.full(len(unknown.log_times), 1 / len(unknown.log_times))
+            around = Around(sd=1.0, noise=0.1)
+            after = believe(unknown, even, self._points.coordinates, around, replace(told, stopped={}))
+            means = after.weights @ after.means
+            found = found * np.maximum(_below(0.0, -means, after.variances()), RARELY)
+        return found
 
     def _price(self, outlook: Outlook, best: float) -> Floats:
         """Of one run of each candidate, in terms of the best run found; all alike where it is not known."""

@@ -123,8 +123,8 @@ class QueueBody(Body):
     percentile: float = Field(95.0, gt=0, lt=100)
     compare: list[Count] = Field([], max_length=50)
     price_per_server_hour: Annotated[float, Field(ge=0, lt=1e9)] | None = None
-    jobs: Annotated[int, Field(ge=100, le=50_000)] = 10_000
-    replications: Annotated[int, Field(ge=1, le=20)] = 5
+    jobs: Annotated[int, Field(ge=1000, le=50_000)] = 10_000
+    replications: Annotated[int, Field(ge=2, le=20)] = 5
     seed: int = Field(0, ge=0, le=2**32 - 1)
 
 
