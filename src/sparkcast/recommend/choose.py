@@ -98,7 +98,7 @@ class Recommender:
         return self._asked(*self._view(whole.fix), whole, limits), data
 
     def _whole_data(self, question: Question, limits: Sequence[Limit]) -> WholeData:
-        given = {*question.fix, *self._given}
+        given = {**dict.fromkeys(self._given), **question.fix}
         return whole_data(self.known, given, self._objective(question, limits), limits, self.words)
 
     def _objective(self, question: Question, limits: Sequence[Limit]) -> Objective:
