@@ -12,7 +12,7 @@ from sparkcast.history.morning import FleetReport, fleet_report
 from sparkcast.history.stories import JobStory, stories_of
 from sparkcast.report.histories import spark
 from sparkcast.serve.state import ServiceState
-from sparkcast.serve.worker import Report, Worker
+from sparkcast.serve.worker import Report, WorkProcess
 from sparkcast.store import open_store
 
 PERIOD_S = 30 * 86400.0
@@ -105,7 +105,7 @@ class BoardKeeper:
                 self.progress = (int(progress["done"]), int(progress["of"]))
 
         try:
-            self.board = Worker(task).result(told) if self._state.settings.workers else task(told)
+            self.board = WorkProcess(task).result(told) if self._state.settings.workers else task(told)
             self.problem = ""
         except SparkcastError as error:
             self.problem = error.problem
