@@ -123,7 +123,7 @@ def a_fleet(file: Path, *, usual: int = 0, runs: int = 20) -> Path:
     from history_support import write_store
 
     jobs = [
-        _job("features-nightly", 60, changes_at=50),
+        _job("features-nightly", 60, changes_at=54),
         _job("clickstream-sessions", 50, waits_at=49),
         _job("ads-attribution", 40, fails=(30, 33, 36)),
         _job("ranker-train", 60, memory_gib=48, peak_gib=6.0),

@@ -101,21 +101,27 @@ def _some(order: Ints, times: Floats, costs: Floats | None, most: int) -> Ints:
     """Those that can be an answer, and of the others as many as there is room for, evenly taken."""
     if len(order) <= most:
         return order
-    wanted = {0}
     from scipy.special import ndtri
 
+    must, front = {0}, set[int]()
     for quantiles in (times, *([] if costs is None else [costs])):
         for share in _CONFIDENCES:
             needed = quantiles[int(np.argmin(np.abs(np.array(SCORES) - ndtri(share))))][order]
-            wanted |= set(np.flatnonzero(needed < np.minimum.accumulate(np.r_[np.inf, needed[:-1]])).tolist())
-    first = np.array(sorted(wanted))
-    first = first[np.unique(np.linspace(0, len(first) - 1, min(most, len(first))).round().astype(int))]
-    others = np.setdiff1d(np.arange(len(order)), first)
-    some = (
-        np.unique(np.linspace(0, len(others) - 1, most - len(first)).round().astype(int)) if most > len(first) else []
-    )
-    found: Ints = order[np.sort(np.r_[first, others[some]])]
+            front |= set(np.flatnonzero(needed < np.minimum.accumulate(np.r_[np.inf, needed[:-1]])).tolist())
+            must.add(int(needed.argmin()))
+    kept = np.array(sorted(must))[:most]
+    for more in (front, range(len(order))):
+        kept = np.r_[kept, _evenly(np.setdiff1d(np.array(sorted(more), dtype=int), kept), most - len(kept))]
+    found: Ints = order[np.sort(kept)]
     return found
+
+
+def _evenly(rows: Ints, most: int) -> Ints:
+    """At most so many, the ends included."""
+    if len(rows) <= most:
+        return rows
+    some: Ints = rows[np.unique(np.linspace(0, len(rows) - 1, most).round().astype(int))]
+    return some
 
 
 def _browsed(asked: Asked, rows: Ints, times: Floats, costs: Floats | None, n_runs: Ints) -> Sequence[Browsed]:

@@ -1,5 +1,6 @@
 """What all pages share: the frame around them, their templates, and what a browser may do with them."""
 
+import re
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from sparkcast.report.figures import Figure
 
 STATIC = Path(__file__).parent / "static"
+_ARIA = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
 _WIDTH: ContextVar[str] = ContextVar("width", default="")
 _FORM_COOKIE = "sparkcast_form"
@@ -105,7 +107,8 @@ def drawn_for(width: str) -> Iterator[None]:
 def _picture(figure: "Figure", narrow: bool = False) -> Markup:
     if _WIDTH.get() not in ("", "narrow" if narrow else "wide"):
         return Markup("")
-    return Markup(inline_svg(figure, narrow=narrow))
+    # The picture is described as a whole; Vega's own words for its parts would be read one by one.
+    return Markup(_ARIA.sub("", inline_svg(figure, narrow=narrow)))
 
 
 @lru_cache(maxsize=1)
