@@ -15,6 +15,7 @@ from sparkcast.fitting.encoding import Domain
 from sparkcast.learned.curves import epochs_of
 from sparkcast.learned.feasibility import Feasibility, NoFailure
 from sparkcast.learned.knowledge import Knowledge
+from sparkcast.learned.memory import shortage_note
 from sparkcast.learned.support import (
     Categories,
     Extrapolating,
@@ -142,6 +143,7 @@ def predict(
         about.responses[response].note,
         _unrepeated(known, response),
         _stopped(getattr(fitted, "n_stopped", 0)),
+        shortage_note(known.runs.successful(response), asked, about.factors, about.vocabulary, response),
     )
     prediction = Prediction(response, distribution.median, *distribution.interval(level), level)
     told = tuple(note for note in notes if note)
