@@ -15,6 +15,7 @@ from sparkcast.fitting.encoding import Domain
 from sparkcast.learned.curves import epochs_of
 from sparkcast.learned.feasibility import Feasibility, NoFailure
 from sparkcast.learned.knowledge import Knowledge
+from sparkcast.learned.memory import shortage_note
 from sparkcast.learned.support import (
     Categories,
     Extrapolating,
@@ -169,6 +170,7 @@ def notes_on(known: Knowledge, response: str, fitted: Fitted) -> tuple[str, ...]
         about.responses[response].note,
         _unrepeated(known, response),
         _stopped(getattr(fitted, "n_stopped", 0)),
+        shortage_note(known.runs.successful(response), asked, about.factors, about.vocabulary, response),
     )
     return tuple(note for note in notes if note)
 
