@@ -88,9 +88,7 @@ def scans(spark: Any, repeat: int, scale: int) -> None:
         slept = facts.selectExpr("k % 64 AS g", f"x + {pause('25')} AS x")
         _write(slept.repartition("g").selectExpr(f"x + {pause('20')}"))
         _say(spark, f"broadcast {repeat}")
-        spark.conf.set(
-            "spark.sql.autoBroadcastJoinThreshold", "30k"
-        )  # `facts` has 10k, 21k and 42k
+        spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "30k")  # `facts` has 10k, 21k and 42k
         joined = facts.selectExpr("k", f"x + {pause('25')} AS x").join(small, "k")
         _write(joined)
 
