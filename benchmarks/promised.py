@@ -2,10 +2,10 @@
 
     python benchmarks/promised.py --data DIR [--draws 20] [--confidence 0.95]
 
-Scout's single machines: 55 workloads on 18 types, about five runs each. Six types are run once each, in random
-order; the deadline is a quantile of all times of the workload. The answer is the cheapest run in time, or the
-cheapest whose next run is promised to be. If nothing could be promised yet, or something cheaper could be, that type is run again, as
-`tune --confidence` does.
+Scout's single machines: 55 workloads on 18 types, about five runs each. Six types are run once each, in random order;
+the deadline is a quantile of all times of the workload. The answer is the cheapest run in time, or the cheapest whose
+next run is promised to be. If nothing could be promised yet, or something cheaper could be, that type is run again,
+as `tune --confidence` does.
 """
 
 import argparse
