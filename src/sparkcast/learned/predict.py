@@ -143,7 +143,7 @@ def predict(
         name,
         Prediction(response, distribution.median, *distribution.interval(level), level),
         mean,
-        notes=notes_on(known, response, fitted),
+        notes=(*notes_on(known, response, fitted), *notes_at(known, response, asked)),
         vocabulary=about.vocabulary,
         distribution=distribution,
     )
@@ -170,9 +170,15 @@ def notes_on(known: Knowledge, response: str, fitted: Fitted) -> tuple[str, ...]
         about.responses[response].note,
         _unrepeated(known, response),
         _stopped(getattr(fitted, "n_stopped", 0)),
-        shortage_note(known.runs.successful(response), asked, about.factors, about.vocabulary, response),
     )
     return tuple(note for note in notes if note)
+
+
+def notes_at(known: Knowledge, response: str, at: Levels) -> tuple[str, ...]:
+    """What to know of the runs behind the prediction at these settings."""
+    about = known.about
+    note = shortage_note(known.runs.successful(response), at, about.factors, about.vocabulary, response)
+    return (note,) if note else ()
 
 
 def _unrepeated(known: Knowledge, response: str) -> str:
