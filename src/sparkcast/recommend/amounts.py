@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sparkcast.errors import StudyError
+from sparkcast.learned.about import ConfigurationRuns
 from sparkcast.recommend import Limit
 from sparkcast.recommend.evaluation import RunRecord
 from sparkcast.recommend.question import Objective
@@ -37,21 +38,28 @@ def whole_data(
     names = [name for name in known.factors if words.role(name) in roles and name not in {*given, *decisive}]
     held: dict[str, Level] = {}
     notes = []
-    # The largest that this job or machine had, where it is fixed: another's says nothing of it.
-    fixed = {name: level for name, level in given.items() if level is not None and name in known.factors}
-    categories = Configuration({name: level for name, level in fixed.items() if as_number(level) is None})
     for name in names:
-        ran = [seen for seen in known.seen if seen.ok and seen.configuration.includes(held)]
-        like = [seen for seen in ran if seen.configuration.includes(categories)]
-        ran = like or ran
+        ran = _like_given([seen for seen in known.seen if seen.ok and seen.configuration.includes(held)], known, given)
         if not ran:
             continue
         held[name] = _largest(name, [seen.configuration[name] for seen in ran])
-        failed = [seen.configuration[name] for seen in known.seen if seen.failed and not seen.ok]
-        larger = [level for level in failed if _number(level) > _number(held[name])]
-        if larger:
+        if larger := _failed_above(known, name, held[name]):
             notes.append(f"{name}={_largest(name, larger)} was run as well, but every run of it failed")
     return WholeData(Configuration(held), tuple(notes))
+
+
+def _like_given(
+    ran: Sequence[ConfigurationRuns], known: RunRecord, given: Mapping[str, Level | None]
+) -> Sequence[ConfigurationRuns]:
+    """Those of the job or machine that is fixed: the largest amount of another says nothing of it."""
+    fixed = {name: level for name, level in given.items() if level is not None and name in known.factors}
+    categories = Configuration({name: level for name, level in fixed.items() if as_number(level) is None})
+    return [seen for seen in ran if seen.configuration.includes(categories)] or ran
+
+
+def _failed_above(known: RunRecord, name: str, held: Level) -> list[Level]:
+    failed = [seen.configuration[name] for seen in known.seen if seen.failed and not seen.ok]
+    return [level for level in failed if _number(level) > _number(held)]
 
 
 def _require_one_job(name: str, levels: Sequence[Level]) -> None:
