@@ -96,7 +96,7 @@ PAGES = {
     "/run?job=intent-model&within=1m": r"Nothing keeps 1 min in 95 of 100 runs\.",
     "/run?job=intent-model&within=5m&budget=0.05": r"Nothing keeps 5 min and .* in 95 of 100 runs\.",
     "/run?job=runs&hold.input_gb=90000": r"Not known\.",
-    "/run?job=runs&hold.input_gb=2000&extrapolate=1": r"Run it with",
+    "/run?job=runs&hold.input_gb=2000&far=1": r"Run it with",
     "/run?job=not-begun": r"Not known: not-begun has no results yet\.",
     "/run?job=intent-model&within=soon": r"Run it with",
     "/studies": r"4 studies|1 study of 4 is running",

@@ -12,7 +12,7 @@ from sparkcast.history.learn import learn_prior
 from sparkcast.history.model import JobModel
 from sparkcast.history.points import RunPoint, points_of
 from sparkcast.history.prior import FleetPrior
-from sparkcast.history.savings import Saving, savings_of
+from sparkcast.history.savings import Saving, savings_of, worth_of
 from sparkcast.study import Observation, Price
 from sparkcast.study.application import EXIT, LAUNCH, Part
 
@@ -116,22 +116,22 @@ def _story(
     until_s: float,
     price: Price | None,
 ) -> JobStory:
-    from sparkcast.history.savings import worth_of
-
-    model = JobModel(points, prior) if points else None
-    scored = [] if model is None else model.scored
-    alarms = set() if model is None or len(scored) < ENOUGH else set(unusual_places(model))
-    changes = () if model is None or len(scored) < ENOUGH else changes_of(history.name, model)
-    runs = () if model is None else tuple(_runs(model, alarms, prior))
-    took = [run.took_s for run in runs]
+    runs: tuple[StoryRun, ...] = ()
+    changes: tuple[JobChange, ...] = ()
+    latest: RunScore | None = None
+    following: tuple[float, float, float] | None = None
+    parts: PartsShift | None = None
     last = max((run.started_at or 0.0 for run in history.runs), default=None)
-    latest = None
-    if model is not None and alarms and max(alarms) == len(scored) - 1:
-        latest = score_run(history.name, model, len(scored) - 1)
-    gaps = [after.started_s - before.started_s for before, after in pairwise(runs)]
-    is_stale = last is not None and bool(gaps) and until_s - last > max(_STALE_GAPS * median(gaps), _STALE_S)
-    recent = [point for point in points if point.started_s >= since_s]
-    hours = sum(point.core_hours or 0.0 for point in recent)
+    savings: tuple[Saving, ...] = ()
+    is_stale = False
+    if points:
+        model = JobModel(points, prior)
+        runs, changes, latest = _judged(history.name, model, prior)
+        is_stale = _is_stale(runs, last, until_s)
+        following = _next(model) if len(runs) > 1 else None
+        parts = _parts(model) if changes else None
+        savings = () if is_stale else savings_of(history.name, model, since_s, price)
+    hours, worth = _spent(points, since_s, price)
     record = next((run.record for run in reversed(history.runs) if run.record is not None), None)
     return JobStory(
         history.name,
@@ -141,18 +141,42 @@ def _story(
         len(history.running),
         "" if record is None else record.user,
         "" if record is None else record.queue,
-        median(took[-20:]) if took else None,
+        median([run.took_s for run in runs[-20:]]) if runs else None,
         hours,
-        worth_of(hours, sum(point.gib_hours or 0.0 for point in recent), price),
-        None if model is None or len(runs) < 2 else _next(model),
+        worth,
+        following,
         changes,
         latest,
-        () if model is None or is_stale else savings_of(history.name, model, since_s, price),
-        None if model is None or not changes else _parts(model),
+        savings,
+        parts,
         last,
         is_stale,
         history.reasons,
     )
+
+
+def _judged(
+    name: str, model: JobModel, prior: FleetPrior
+) -> tuple[tuple[StoryRun, ...], tuple[JobChange, ...], RunScore | None]:
+    """The runs, the changes, and the last run where it was unusual. Of a few runs nothing is told."""
+    n = len(model.scored)
+    if n < ENOUGH:
+        return tuple(_runs(model, set(), prior)), (), None
+    alarms = set(unusual_places(model))
+    latest = score_run(name, model, n - 1) if n - 1 in alarms else None
+    return tuple(_runs(model, alarms, prior)), changes_of(name, model), latest
+
+
+def _is_stale(runs: Sequence[StoryRun], last: float | None, until_s: float) -> bool:
+    gaps = [after.started_s - before.started_s for before, after in pairwise(runs)]
+    return last is not None and bool(gaps) and until_s - last > max(_STALE_GAPS * median(gaps), _STALE_S)
+
+
+def _spent(points: Sequence[RunPoint], since_s: float, price: Price | None) -> tuple[float, float]:
+    """Core-hours since then, and what they are worth."""
+    recent = [point for point in points if point.started_s >= since_s]
+    hours = sum(point.core_hours or 0.0 for point in recent)
+    return hours, worth_of(hours, sum(point.gib_hours or 0.0 for point in recent), price)
 
 
 def _has_failed(run: Observation) -> bool:

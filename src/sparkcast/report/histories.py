@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 from markupsafe import Markup
 
+from sparkcast.history.changes import JobChange
 from sparkcast.history.stories import JobStory, StoryRun
 from sparkcast.report import marks
 
@@ -66,35 +67,19 @@ def history(story: JobStory, *, narrow: bool = False, deadline_s: float | None =
     places = [left + 8 + step * k for k in range(len(runs))]
     parts = [_grid(runs, y, left, right, has_band, more), _inputs(runs, places, step, height, right, narrow)]
     parts.append(_dates(runs, places, height, narrow))
+    own = list(zip(places, runs, strict=True))
     if has_band:
-        known = list(zip(places, runs, strict=True))[max(0, _FIRST_TOLD - (len(story.runs) - len(runs))) :]
+        known = own[max(0, _FIRST_TOLD - (len(story.runs) - len(runs))) :]
         parts.append(marks.band([(x, y(run.low_s), y(run.high_s)) for x, run in known]))
         parts.append(marks.line("m-median", [(x, y(run.middle_s)) for x, run in known]))
     if deadline_s:
         parts.append(marks.limit_across(y(deadline_s), left, right))
     at = _change_at(story, runs)
     if at is not None and story.change is not None:
-        x = places[at] - step / 2
-        anchor = "end" if x > width / 2 else "start"
-        words = f"{day(story.change.since_s, short=True)}: {_percent(story.change.change)}"
-        parts += [
-            marks.change_point(x, 14, bottom),
-            marks.text(x + (-10 if anchor == "end" else 10), 14, words, anchor=anchor, look="k b"),
-        ]
-    own = list(zip(places, runs, strict=True))
-    parts.append(
-        marks.dots("", [(x, y(r.took_s)) for x, r in own if not r.is_alarm and (r.is_inside or not has_band)], 5)
-    )
-    parts += [marks.outside(x, y(r.took_s)) for x, r in own if has_band and not r.is_alarm and not r.is_inside]
-    parts.append(marks.dots("alarm", [(x, y(r.took_s)) for x, r in own if r.is_alarm], 6.4))
+        parts.append(_change(story.change, places[at] - step / 2, bottom, width))
+    parts += _measured(own, y, has_band)
     if story.next_s is not None and not story.is_stale:
-        low, middle, high = story.next_s
-        parts += [
-            _upright(right + 10, y(low), y(high)),
-            marks.predicted(right + 10, y(middle), 4),
-            marks.text(right + 19, y(middle) - 1, "next run", look="k"),
-            marks.text(right + 19, y(middle) + 14, _minutes(middle)),
-        ]
+        parts.append(_next(story.next_s, right, y))
     parts.append(Markup('<path class="m-change cursor" d=""/>'))
     return Markup(
         '<svg viewBox="0 0 {} {}" width="{}" height="{}" aria-hidden="true" class="{}" data-left="{}" data-step="{}" '
@@ -102,6 +87,34 @@ def history(story: JobStory, *, narrow: bool = False, deadline_s: float | None =
     ).format(
         *(f"{width:g}", f"{height:g}", f"{width:g}", f"{height:g}", "narrow" if narrow else "wide"),
         *(f"{left + 8:g}", f"{step:.4f}", len(runs), f"{bottom:g}", Markup("").join(parts)),
+    )
+
+
+def _change(change: JobChange, x: float, bottom: float, width: float) -> Markup:
+    """The rule at which it became different, with its name on the side that has room."""
+    anchor, away = ("end", -10) if x > width / 2 else ("start", 10)
+    words = f"{day(change.since_s, short=True)}: {_percent(change.change)}"
+    return marks.change_point(x, 14, bottom) + marks.text(x + away, 14, words, anchor=anchor, look="k b")
+
+
+def _measured(own: Sequence[tuple[float, StoryRun]], y: Callable[[float], float], has_band: bool) -> list[Markup]:
+    """Runs inside their forecast, outside it, and with an alarm."""
+    usual = [(x, run) for x, run in own if not run.is_alarm]
+    inside = [(x, y(run.took_s)) for x, run in usual if run.is_inside or not has_band]
+    rings = [marks.outside(x, y(run.took_s)) for x, run in usual if has_band and not run.is_inside]
+    alarms = [(x, y(run.took_s)) for x, run in own if run.is_alarm]
+    return [marks.dots("", inside, 5), *rings, marks.dots("alarm", alarms, 6.4)]
+
+
+def _next(forecast: tuple[float, float, float], right: float, y: Callable[[float], float]) -> Markup:
+    low, middle, high = forecast
+    return Markup("").join(
+        [
+            _upright(right + 10, y(low), y(high)),
+            marks.predicted(right + 10, y(middle), 4),
+            marks.text(right + 19, y(middle) - 1, "next run", look="k"),
+            marks.text(right + 19, y(middle) + 14, _minutes(middle)),
+        ]
     )
 
 

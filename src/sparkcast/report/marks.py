@@ -18,7 +18,8 @@ from sparkcast.report.figures._style import BLUE, GREEN, RED
 Place = float | str  # pixels, or "12.5%"
 
 # What figures of Vega-Lite draw in middle tones has the page's own color where a page shows it.
-_TOKENS = {BLUE: "--pred", RED: "--bad", GREEN: "--ok"}
+_TOKENS = {BLUE: "pred", RED: "bad", GREEN: "ok"}
+_DASHES = "-" * 2  # in front of what a style calls its own
 _COLOR = re.compile(rf'(fill|stroke)="({"|".join(_TOKENS)})"')
 
 
@@ -35,7 +36,7 @@ def with_tokens(svg: str) -> str:
     >>> with_tokens('<path fill="#3b82c4"/>')
     '<path fill="var(--pred, #3b82c4)"/>'
     """
-    return _COLOR.sub(lambda found: f'{found[1]}="var({_TOKENS[found[2]]}, {found[2]})"', svg)
+    return _COLOR.sub(lambda found: f'{found[1]}="var({_DASHES}{_TOKENS[found[2]]}, {found[2]})"', svg)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from sparkcast.serve.pages._adviser import RunAdviser
 from sparkcast.serve.pages._options import chance_below, ends, expected, quantile
 from sparkcast.serve.pages._query import RunQuery
 from sparkcast.study import Configuration, Kind, Response
+from sparkcast.study.names import COST
 from sparkcast.wire.failures import failure_of
 
 _WORTH_A_RUN = 0.1
@@ -114,7 +115,7 @@ def _verdicts(
             low, high, level = _ninety(response, one, table) or (low, high, level)
         share = f"{100 * level:.3g} of 100"
         spread = words.value_range(response, low, high)
-        verb = {Kind.TIME: "take", Kind.MONEY: "cost"}.get(response.kind, "reach")
+        verb = {Kind.TIME: "take", Kind.MONEY: COST}.get(response.kind, "reach")
         falls = f"{share} {verb} {spread}"
         if response.name in chances:
             bound = words.value(response, limits[response.name].value)

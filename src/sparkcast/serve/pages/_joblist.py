@@ -14,6 +14,7 @@ from sparkcast.history.stories import ENOUGH, JobStory
 from sparkcast.report.histories import day
 from sparkcast.serve.pages import _words as words
 from sparkcast.serve.pages._board import JobBoard
+from sparkcast.study.names import COST
 
 FIRST, MORE, MOST = 12, 50, 5000  # rows
 _RECENT_S = 7 * 86400.0  # for which a change is news
@@ -152,7 +153,7 @@ class FleetSums:
             return f"Nothing worth changing: differences are within the noise.{look}"
         jobs = "job" if self.n_saving == 1 else "jobs"
         less = f"{words.worth(self.saving[0], self.currency)} less a month"
-        verb = "cost" if self.currency else "take"
+        verb = COST if self.currency else "take"
         return f"{self.n_saving} {jobs} could {verb} about {less}.{look}"
 
 

@@ -94,31 +94,14 @@ def chart_of(table: CandidateTable, query: RunQuery, answer: Configuration | Non
     names = _names(table)
     first = 0 if found is None or len(table.rows) <= SHOWN_ROWS else max(0, found - BEFORE)
     first = min(first, max(0, len(table.rows) - SHOWN_ROWS))
-    money = table.vocabulary.response(table.vocabulary.money or "")
-    quality = table.vocabulary.quality
-    rows = []
-    for at, one in enumerate(table.rows):
-        label = label_of(one.configuration, names)
-        rows.append(
-            OptionRow(
-                at,
-                label,
-                state_of(one, query, is_joint=table.is_joint),
-                at == found,
-                first <= at < first + SHOWN_ROWS,
-                label in query.pinned,
-                "" if query.within_s is None else words.short_chance(chance_below(one.time_s, query.within_s)),
-                "" if one.money is None else words.value(money, quantile(one.money, 0.5)),
-                "" if one.quality is None else words.value(table.vocabulary.response(quality or ""), one.quality[0]),
-                _drawn(one, across, query),
-                one,
-            )
-        )
+    shown = range(first, first + SHOWN_ROWS)
+    rows = tuple(_row(table, query, at, at == found, at in shown, (across, names)) for at in range(len(table.rows)))
     best = None if found is None else table.rows[found]
     late = 0 if best is None or query.within_s is None else sum(t > query.within_s for t in likely_times(best))
+    quality = table.vocabulary.quality
     longest = max([len(row.label) for row in rows] + [min(18, len(" · ".join(names)))], default=0)
     return OptionsChart(
-        tuple(rows),
+        rows,
         across,
         names,
         any(one.money is not None for one in table.rows),
@@ -129,6 +112,32 @@ def chart_of(table: CandidateTable, query: RunQuery, answer: Configuration | Non
         first,
         max(0, len(rows) - first - SHOWN_ROWS),
         "labels-short" if longest <= 14 else "labels-middle" if longest <= 26 else "labels-long",
+    )
+
+
+def _row(
+    table: CandidateTable,
+    query: RunQuery,
+    at: int,
+    is_answer: bool,
+    is_shown: bool,
+    frame: tuple[Across, tuple[str, ...]],
+) -> OptionRow:
+    one, vocabulary, (across, names) = table.rows[at], table.vocabulary, frame
+    money, quality = vocabulary.response(vocabulary.money or ""), vocabulary.response(vocabulary.quality or "")
+    label = label_of(one.configuration, names)
+    return OptionRow(
+        at,
+        label,
+        state_of(one, query, is_joint=table.is_joint),
+        is_answer,
+        is_shown,
+        label in query.pinned,
+        "" if query.within_s is None else words.short_chance(chance_below(one.time_s, query.within_s)),
+        "" if one.money is None else words.value(money, quantile(one.money, 0.5)),
+        "" if one.quality is None else words.value(quality, one.quality[0]),
+        _drawn(one, across, query),
+        one,
     )
 
 

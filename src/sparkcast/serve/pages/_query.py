@@ -53,7 +53,7 @@ class RunQuery:
             return replace(self, best=text)
         if name == "running":
             return replace(self, running=_whole(text)) if text else self
-        if name == "extrapolate":
+        if name == "far":
             return replace(self, is_far_allowed=text == "1")
         if name == "pin":
             return replace(self, pinned=tuple(dict.fromkeys((*self.pinned, text)))[-_MOST_PINNED:])
@@ -72,7 +72,7 @@ class RunQuery:
         pairs += [("best", own.best)] if own.best else []
         pairs += [(HOLD + name, str(level)) for name, level in own.hold.items()]
         pairs += [] if own.running is None else [("running", str(own.running))]
-        pairs += [("extrapolate", "1")] if own.is_far_allowed else []
+        pairs += [("far", "1")] if own.is_far_allowed else []
         pairs += [("pin", label) for label in own.pinned]
         return f"/run?{urlencode(pairs)}"
 

@@ -28,6 +28,7 @@ from sparkcast.serve.pages._joblist import (
     together,
 )
 from sparkcast.serve.pages._site import HEADERS, asking_of, show
+from sparkcast.study.names import COST
 from sparkcast.study.spreadsheet import escaped
 
 job_pages = APIRouter(route_class=PageRoute)
@@ -196,7 +197,7 @@ def title_of(story: JobStory, currency: str) -> str:
     elif story.latest is not None and not story.is_stale:
         parts.append(f"took unusually long: {words.duration(story.latest.took_s)}")
     if (saving := together(story.savings)) is not None:
-        verb = "cost" if currency else "take"
+        verb = COST if currency else "take"
         parts.append(f"could {verb} about {words.worth(saving[0], currency)} less a month")
     if parts:
         return f"{story.name} {', and '.join(parts)}."
