@@ -118,7 +118,7 @@ def prune_store(
         StoreError: It cannot be read or written.
 
     >>> _ = ingest("log.zstd", "pruned.results")
-    >>> prune_store("pruned.results", older_than="90d").runs           # the last of a job stays
+    >>> prune_store("pruned.results", older_than="90d").runs  # the last of a job stays
     0
     """
     from sparkcast.store.pruning import PruneRule, prune

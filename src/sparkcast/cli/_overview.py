@@ -31,7 +31,7 @@ _GROUPS = {
     "understand": ("analyze", "profile", "whatif", "report"),
     "predict": ("fit", "predict", "validate"),
     "decide": ("recommend", "submit", "queue", "queue admit"),
-    "look up": ("list", "export", "replicate", "serve"),
+    "look up": ("list", "export", "replicate", "serve", "serve token", "mcp"),
     "look after stores": ("store check", "store copy", "store prune", "store migrate"),
 }
 

@@ -69,7 +69,7 @@ class QuestionBody(Body):
 
 class RecommendBody(QuestionBody):
     most: int = Field(20, ge=2, le=1000, description="how many candidates the answer lists")
-    levels: dict[str, Annotated[list[Value], Field(max_length=1000)]] = Field({}, max_length=50)
+    levels: dict[str, Annotated[list[Value], Field(min_length=1, max_length=1000)]] = Field({}, max_length=50)
     free_epochs: bool = False
     extrapolate: bool = False
     brief: bool = Field(False, description="only the choice, the runner-up and their chances: for schedulers")
