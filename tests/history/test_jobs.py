@@ -229,6 +229,14 @@ def test_a_job_is_predicted_at_an_input_with_a_unit_and_says_what_it_ignored(wat
     assert any("as in the last run: input_bytes" in note for note in as_before.notes)
 
 
+def test_a_cluster_is_recommended_for_more_input_by_replaying_the_nearest_log(watched: Path) -> None:
+    job = api.load_job(watched, "nightly")
+    most = max(int(run.configuration["input_bytes"]) for run in job.dataset.observations)
+    usual, more = (api.recommend(job, within_s=3600, fix={"input": size}) for size in (most, 2 * most))
+    assert more.chosen.predicted("total_s").value >= usual.chosen.predicted("total_s").value
+    assert any("replayed from the event logs" in note for note in more.notes)
+
+
 def test_a_job_whose_logs_show_no_input_says_so(watched: Path) -> None:
     from sparkcast.errors import NotEnoughDataError
 

@@ -243,6 +243,7 @@ def recommend_clusters(
     """The cluster for a deadline or a budget, by replaying an event log or those of a history's latest runs."""
     from sparkcast.recommend.replayed import CORES, EXECUTORS, recommend_replayed
     from sparkcast.replay import what_if
+    from sparkcast.replay.whatif import around
 
     notes: tuple[str, ...] = ()
     more = 1.0
@@ -262,6 +263,10 @@ def recommend_clusters(
         sources, names = _recorded(source), {}
     asked = {names.get(role, usual): usual for role, usual in zip(_ASKED, (EXECUTORS, CORES), strict=True)}
     counts = _asked_counts(question, choices, asked, is_log=not isinstance(source, Data))
+    if more != 1.0 and not counts:  # with more data too, a choice of clusters
+        one = sources[0]
+        is_local = one.facts.shape.is_local
+        counts = {CORES: around(one.cores)} if is_local else {EXECUTORS: around(one.executors)}
     found = what_if(sources, _question(counts.get(EXECUTORS), counts.get(CORES), None, more, None, price))
     answer = recommend_replayed(found, question)
     return replace(answer, notes=(*notes, *answer.notes))

@@ -198,11 +198,11 @@ def _shapes(source: Recorded, question: WhatIfQuestion) -> list[tuple[int, int]]
     if question.partitions is not None or question.data != 1:
         return [(source.executors, source.cores)]
     if source.facts.shape.is_local:
-        return [(1, cores) for cores in _around(source.cores)]
-    return [(executors, source.cores) for executors in _around(source.executors)]
+        return [(1, cores) for cores in around(source.cores)]
+    return [(executors, source.cores) for executors in around(source.executors)]
 
 
-def _around(n: int) -> list[int]:
+def around(n: int) -> list[int]:
     """A quarter of what there was to four times as much."""
     return sorted({max(round(n * factor), 1) for factor in (0.25, 0.5, 0.75, 1, 1.5, 2, 4)})
 

@@ -293,6 +293,10 @@ def _version(connection: Connection) -> int | None:
     return None if found is None else int(found.value)
 
 
+def _lacks_tables(connection: Connection) -> bool:
+    return not {*metadata.tables} <= {*inspect(connection).get_table_names()}
+
+
 def prepare(connection: Connection, *, may_convert: bool = True) -> int | None:
     """Create the tables, or bring an older store up to date; returns the version that was found, None for a new store.
 
@@ -313,8 +317,10 @@ def prepare(connection: Connection, *, may_convert: bool = True) -> int | None:
             hint="when nobody measures, bring it up to date with `api.migrate_store(STORE)`; whoever uses it "
             "needs this version of sparkcast then",
         )
-    if is_old and connection.dialect.name == "sqlite":  # whose driver does not begin a transaction when tables change
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    if not is_old and version is not None and not _lacks_tables(connection):
+        return version
+    if connection.dialect.name == "sqlite":  # whose driver does not begin a transaction when tables change
+        connection.exec_driver_sql("BEGIN IMMEDIATE")  # two that come first at the same time would both create them
     metadata.create_all(connection)
     if _version(connection) is None:
         connection.execute(meta.insert().values(key="schema_version", value=str(VERSION)))
