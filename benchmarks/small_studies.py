@@ -2,7 +2,7 @@
 
     python benchmarks/small_studies.py --data DIR [--only c3o,bell,...] [--n 6,8,10,15,20]
         [--draws 20] [--optimal-draws 4] [--beyond-draws 4] [--models auto,ridge] [--seed 0] [--by-job] [--json FILE]
-        [--compare FILE]
+        [--compare FILE] [--left-out]
 
 DIR holds a folder for each data set (`data_sets/`). From n configurations of a job, drawn at random or
 chosen as an `optimal` design, all with their repeats, each model learns; all other configurations are the test, inside
@@ -22,7 +22,8 @@ asked about what lies above. Columns, first over the draws of a job and then ove
   answered: the share of deadlines with such a promise; cost: of those met, over the cheapest that would have.
 
 `--json` saves every row; `--compare` reads such a file, of an older checkout run through PYTHONPATH, and prints auto's
-MAPE over the MAPE there. At the end: the bars, met or missed.
+MAPE over the MAPE there. `--left-out` adds a row: auto with the prior that the other data sets named in `--only` give
+(`_left_out.py`), since these jobs made the one in use. At the end: the bars, met or missed.
 """
 
 import argparse
@@ -40,6 +41,7 @@ from zlib import crc32
 import numpy as np
 from _draws import DESIGNS, draw, sizes_for
 from _jobs import ALL_SETS, CLUSTERS, Job, jobs
+from _left_out import Numbers, in_use, learned, without
 from _promises import PROMISED, questions
 from _scores import Row, measure
 from _summaries import Summary, geometric_mean, ratio, summary
@@ -48,6 +50,7 @@ from sparkcast.models import MODELS
 
 USUAL = "auto ridge lasso gaussian-process mlp nnls scaling ernest median".split()
 OURS = "auto"
+LEFT_OUT = "auto, left out"  # its prior never saw the data set
 BOUND_OLDER = {6: 0.85, 8: 0.85, 10: 0.85, 15: 0.90, 20: 0.90}  # of auto's MAPE before
 TRIAL_WIDTHS = {6: 38, 8: 33, 10: 29, 15: 34, 20: 27}  # median, inside, of the trial of one Bayesian model on such jobs
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -64,6 +67,7 @@ class Task:
     models: tuple[str, ...]
     seed: int
     same_work: bool
+    prior: Numbers | None = None  # what the other data sets say of jobs
 
 
 # ---------------------------------------------------------------- measuring
@@ -72,9 +76,11 @@ class Task:
 def tasks(found: Sequence[Job], options: argparse.Namespace) -> list[Task]:
     """In random order, so that the time left can be told from those that are done."""
     sizes, models = [int(n) for n in options.n.split(",")], tuple(options.models.split(","))
+    said = learned(found) if options.left_out else []
+    priors = {name: without(name, said) for name in {job.data_set for job in found}} if said else {}
     designs = {"random": options.draws, "optimal": options.optimal_draws, "beyond": options.beyond_draws}
     listed = [
-        Task(job, design, n, number, models, options.seed, options.same_work)
+        Task(job, design, n, number, models, options.seed, options.same_work, priors.get(job.data_set))
         for job in found
         for n in sizes_for(job, sizes)
         for design, draws in designs.items()
@@ -90,18 +96,12 @@ def run(task: Task) -> list[Row]:
     if drawn is None:
         return []
     asked = questions(task.job, drawn, np.random.default_rng((*place, 1)), same_work=task.same_work)
-    return [
-        Row(
-            task.job.label,
-            task.design,
-            task.n,
-            task.number,
-            drawn.fingerprint,
-            model,
-            *measure(model, task.job, drawn, asked),
-        )
-        for model in task.models
-    ]
+    place_of = (task.job.label, task.design, task.n, task.number, drawn.fingerprint)
+    rows = [Row(*place_of, model, *measure(model, task.job, drawn, asked)) for model in task.models]
+    if task.prior is not None:
+        with in_use(task.prior):
+            rows.append(Row(*place_of, LEFT_OUT, *measure(OURS, task.job, drawn, asked)))
+    return rows
 
 
 def run_all(todo: Sequence[Task], workers: int) -> list[Row]:
@@ -229,7 +229,11 @@ def show_bars(rows: Sequence[Row], to_older: dict[int, float]) -> None:
     for n in sorted({row.n for row in rows}):
         of_size = select(rows, n=n, design="random")
         ours = select(of_size, model=OURS)
-        peers = {model: select(of_size, model=model) for model in _different(of_size, "model") if model != OURS}
+        peers = {
+            model: select(of_size, model=model)
+            for model in _different(of_size, "model")
+            if model not in (OURS, LEFT_OUT)
+        }
         if summary(ours).jobs:
             print(f"  {n} configurations")
             _show_older_bar(n, to_older)
@@ -315,6 +319,7 @@ def main() -> None:
     parser.add_argument(
         "--same-work", action="store_true", help="deadlines for one size of data and one set of parameters"
     )
+    parser.add_argument("--left-out", action="store_true", help="auto with the prior of the other data sets, too")
     parser.add_argument("--by-job", action="store_true", help="a table for each job too")
     parser.add_argument("--json", type=Path, help="save every row here")
     parser.add_argument("--compare", type=Path, help="rows that another run saved")
