@@ -1,6 +1,6 @@
 """How much data there is, is not a choice: less of it is faster, but answers another question."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sparkcast.errors import StudyError
@@ -8,6 +8,7 @@ from sparkcast.recommend import Limit
 from sparkcast.recommend.evaluation import RunRecord
 from sparkcast.recommend.question import Objective
 from sparkcast.study import Configuration, Level, Role, Vocabulary
+from sparkcast.study.names import names_a_job
 from sparkcast.units import as_number
 
 
@@ -20,17 +21,29 @@ class WholeData:
 
 
 def whole_data(
-    known: RunRecord, given: Collection[str], objective: Objective, limits: Sequence[Limit], words: Vocabulary
+    known: RunRecord,
+    given: Mapping[str, Level | None],
+    objective: Objective,
+    limits: Sequence[Limit],
+    words: Vocabulary,
 ) -> WholeData:
-    """`given`: settings that the question fixes, or gives values to choose from."""
+    """`given`: settings that the question fixes, or gives values to choose from (None)."""
+    for name in known.factors:
+        if name not in given and names_a_job(name):
+            _require_one_job(name, [seen.configuration[name] for seen in known.seen if seen.ok])
     decisive = {objective.response, *(limit.response for limit in limits)}
     # A share of the data is what an accuracy is bought with.
     roles = (Role.DATA_SIZE,) if words.quality in decisive else (Role.DATA_SIZE, Role.FRACTION)
     names = [name for name in known.factors if words.role(name) in roles and name not in {*given, *decisive}]
     held: dict[str, Level] = {}
     notes = []
+    # The largest that this job or machine had, where it is fixed: another's says nothing of it.
+    fixed = {name: level for name, level in given.items() if level is not None and name in known.factors}
+    categories = Configuration({name: level for name, level in fixed.items() if as_number(level) is None})
     for name in names:
         ran = [seen for seen in known.seen if seen.ok and seen.configuration.includes(held)]
+        like = [seen for seen in ran if seen.configuration.includes(categories)]
+        ran = like or ran
         if not ran:
             continue
         held[name] = _largest(name, [seen.configuration[name] for seen in ran])
@@ -39,6 +52,17 @@ def whole_data(
         if larger:
             notes.append(f"{name}={_largest(name, larger)} was run as well, but every run of it failed")
     return WholeData(Configuration(held), tuple(notes))
+
+
+def _require_one_job(name: str, levels: Sequence[Level]) -> None:
+    """Jobs do different work: the quickest of them is no answer about the others."""
+    jobs = tuple(dict.fromkeys(levels))
+    if len(jobs) > 1 and any(as_number(job) is None for job in jobs):
+        shown, one = ", ".join(map(str, jobs[:3])) + ", ..." * (len(jobs) > 3), {name: jobs[0]}
+        raise StudyError(
+            f"{name} says which job ran ({shown}), and nobody chooses that",
+            hint=f"read the rows of one: `where={one}`; or, of a study, say which: `fix={one}`",
+        )
 
 
 def _largest(name: str, levels: Sequence[Level]) -> Level:

@@ -98,7 +98,7 @@ class Recommender:
         return self._asked(*self._view(whole.fix), whole, limits), data
 
     def _whole_data(self, question: Question, limits: Sequence[Limit]) -> WholeData:
-        given = {*question.fix, *self._given}
+        given = {**dict.fromkeys(self._given), **question.fix}
         return whole_data(self.known, given, self._objective(question, limits), limits, self.words)
 
     def _objective(self, question: Question, limits: Sequence[Limit]) -> Objective:
@@ -112,9 +112,7 @@ class Recommender:
 
     def probabilities(self, question: Question) -> tuple[Candidates, Floats]:
         """Every candidate, and the probability that it keeps to all limits."""
-        limits = self.limits(question)
-        fix = {**self._whole_data(question, limits).settings, **question.fix}
-        asked = self._asked(*self._view(fix), replace(question, fix=fix), limits)
+        asked, _ = self.standing(question)
         rows = np.flatnonzero(asked.allowed)
         return asked.view.candidates.take(rows), asked.probability(rows)
 

@@ -131,7 +131,6 @@ _JOINED |= {
     "modell": "model",
     "mittel": "mean",
     "durchschnitt": "mean",
-    "prognose": "test",
 }
 _LINKS = ("", "s", "n", "en", "es")
 _SHORTEST = 3  # of a part

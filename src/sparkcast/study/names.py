@@ -127,6 +127,7 @@ _COUNTED = re.compile(
     r"(n_|num_)?(rows|records|samples|lines|observations|images|examples|iterations|steps|batch(_size)?)"
 )
 # Names that tell runs apart, name moments, and hold remarks.
+_JOB_NAMES = frozenset("app application benchmark job pipeline program query script workload".split())
 _IDENTIFIER = re.compile(
     r"(.*_)?(id|uuid|guid|index|idx|uri|url)|number_in_(job|run)|(run|job|row|trial|experiment|test)(_?(no|nr|num|number|name))?|no|nr|num|number|name"
 )
@@ -228,6 +229,11 @@ def is_usually_given(name: str) -> bool:
 def names_executors(name: str) -> bool:
     """Whether a name speaks of Spark's executors, and not of machines in general."""
     return "executor" in name.lower()
+
+
+def names_a_job(name: str) -> bool:
+    """Whether its levels are different jobs, of which nobody chooses the quickest."""
+    return plain_name(name).removesuffix("_name").removesuffix("_id") in _JOB_NAMES
 
 
 def names_runs(name: str) -> bool:

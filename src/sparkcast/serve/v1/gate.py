@@ -8,7 +8,8 @@ from fastapi import APIRouter, Response
 from sparkcast import api
 from sparkcast.api.submission import explored
 from sparkcast.errors import StudyError, UnknownNameError
-from sparkcast.history.found import job_of_line, prior_of_store
+from sparkcast.history.found import job_of_line, some_jobs
+from sparkcast.history.learn import learn_prior
 from sparkcast.recommend.submission import advise_line
 from sparkcast.recommend.verdict import check_settings
 from sparkcast.serve.problems import JsonBytes
@@ -51,7 +52,7 @@ def _by_line(body: CheckBody, line: str, ask: Asking) -> Response:
         raise UnknownNameError(f"the store has no runs of {what!r}", hint="GET /v1/jobs lists the jobs")
     ask.request.state.about = found.name
     store = ask.state.store()
-    prior = None if store is None else prior_of_store(store, besides=found)
+    prior = None if store is None else learn_prior(some_jobs(store, besides=found).values())
     return JsonBytes(document_of("check", api.check(words, history=found, prior=prior, **options)))
 
 
