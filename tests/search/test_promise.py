@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sparkcast.designs.feasible import feasible
 from sparkcast.engines import Handle, Submission
 from sparkcast.errors import InfeasibleError, StudyError
 from sparkcast.recommend import Limit
@@ -246,3 +247,26 @@ def test_near_ties_are_run_again_before_guided_answers(monkeypatch: pytest.Monke
     assert max(run.replicate for run in result.history) > 1
     assert result.chance_best is not None
     assert 0 < result.chance_best < 0.9
+
+
+# ---------------------------------------------------------------- many settings
+
+
+def test_neighbors_of_the_best_are_candidates_where_there_are_too_many_to_list(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Of 200 combinations a sample of 12 is drawn, which lacks the best; steps from one to the next lead there."""
+    monkeypatch.setattr("sparkcast.designs.feasible.MAX_LISTED", 10)
+    monkeypatch.setattr("sparkcast.search.options.feasible", lambda study: feasible(study, 12))
+    levels = tuple(range(1000, 101_000, 1000))
+    study = resolve(
+        Study("s", "pi", (Factor("executors", (1, 2)), Factor("samples", levels)), spark=SparkOptions("played"))
+    )
+    engine = PlayedEngine(lambda given: {"time_s": 10 + abs(float(given["samples"]) - 42_000) / 1000})
+    monkeypatch.setattr(site, "engine_for", lambda options: engine)
+    result = tune(study, TuneOptions("guided", TIME), Budget(30), ResultsPlace.local(tmp_path))
+    assert result.best is not None
+    sampled = {c["samples"] for c in feasible(study, 12).configurations}
+    assert any(run.configuration["samples"] not in sampled for run in result.history)
+    assert result.is_candidate
+    assert result.best.value <= 10 + min(abs(float(samples) - 42_000) for samples in sampled) / 1000

@@ -8,6 +8,7 @@ from sparkcast.study import Configuration
 
 
 class Chooser(ABC):
+    widens = True  # may be made anew with more candidates: it passes over those it was told of
     stops = True  # False: goes on until every candidate was run, to see how good it would become
 
     def __init__(self, search: Search) -> None:

@@ -98,6 +98,10 @@ class SearchLedger:
         best = self.best
         self._best_so_far.append(None if best is None else best.value)
 
+    def allow(self, answers: frozenset[Configuration]) -> None:
+        """These may be the best, too."""
+        self._answers = None if self._answers is None else self._answers | answers
+
     @property
     def measured(self) -> list[LedgerEntry]:
         """All but what was refused."""

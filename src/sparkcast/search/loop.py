@@ -25,6 +25,7 @@ from sparkcast.search.options import (
     Budget,
     TuneOptions,
     definition_of,
+    neighbors,
     runnable_candidates,
     search_of,
     slacks_of,
@@ -121,7 +122,11 @@ class _Tuning:
         found = runnable_candidates(site, options.fix)
         self._candidates, self._notes = found.configurations, (*site.notes, *found.notes)
         self._possible = frozenset(self._candidates)
+        self._is_sample = not found.is_complete and bool(getattr(kind, "widens", False))
+        self._widened: Configuration | None = None  # the best whose neighbors are candidates
+        self._told: list[Evaluation] = []
         self._varied = [factor.name for factor in site.study.factors if factor.name not in options.fix]
+        self._kind = kind
         self._searcher = kind(search_of(site.study, options, self._candidates, with_fixed=is_free))
         answers = None if getattr(kind, "answers_elsewhere", False) else self._possible
         # Of settings that are asked for again when replicates are wanted, those with most runs are comparable.
@@ -190,24 +195,46 @@ class _Tuning:
             self._run_today()
             while (asked := self._next()) is not None or self._forgotten():
                 if asked is not None and asked in self._confirming:
-                    self._searcher.tell(self._answer_again(asked))
+                    self._teach(self._answer_again(asked))
                     continue
                 if asked is not None and (told := self._before.get(self._candidates[0] | asked)):
-                    self._searcher.tell(told)  # it takes no notice of what it has not asked for
+                    self._teach(told)  # it takes no notice of what it has not asked for
                     continue
                 if asked is None or self._is_unmeasured(asked):
                     for configuration in self._forgotten():
-                        self._searcher.tell(self._answer(configuration))
+                        self._teach(self._answer(configuration))
                         asked = None  # it may ask for something else, now that it knows
                 if asked is not None:
-                    self._searcher.tell(self._answer(asked))
+                    self._teach(self._answer(asked))
         except Stopped as stop:
             self._is_cut_short = stop.reason == _INTERRUPTED
             return stop.reason
         return self._searcher.stopped_because or "the searcher has nothing left to try"
 
+    def _teach(self, evaluation: Evaluation) -> None:
+        self._told.append(evaluation)
+        self._searcher.tell(evaluation)
+
+    def _widen(self) -> None:
+        """Where the candidates are a sample of all combinations: with the neighbors of the best among them."""
+        best = self._ledger.best
+        if not self._is_sample or best is None or best.configuration == self._widened:
+            return
+        self._widened = best.configuration
+        near = neighbors(self._study, self._options.fix, self._candidates[0] | best.configuration)
+        new = [c for c in near if c not in self._possible and self._site.refusal(c) is None]
+        if not new:
+            return
+        self._candidates = [*self._candidates, *new]
+        self._possible = frozenset(self._candidates)
+        self._ledger.allow(self._possible)
+        self._searcher = self._kind(search_of(self._study, self._options, self._candidates, with_fixed=self._is_free))
+        for evaluation in self._told:
+            self._searcher.tell(evaluation)
+
     def _next(self) -> Configuration | None:
         """What the searcher asks for; once it has nothing to ask, or too few runs are left, what is to be confirmed."""
+        self._widen()
         left = self._budget.max_runs - len(self._own)
         needs_runs = self._options.confidence is not None and self._ledger.best is None and left <= _KEPT_TO_CONFIRM
         if needs_runs and (promising := self._to_promise()) is not None:
@@ -249,7 +276,7 @@ class _Tuning:
             return
         asked = today.only(self._varied)
         if self._before.get(self._candidates[0] | asked) is None:
-            self._searcher.tell(self._answer(asked))
+            self._teach(self._answer(asked))
 
     def _tell_earlier(self) -> None:
         """Tell the searcher of every earlier run of a candidate, measured or ingested, so that no answer is worse.
@@ -266,10 +293,10 @@ class _Tuning:
             steps += [self._ingested_step(candidate, run) for run in self._ingested.get(candidate, ())]
             if self._is_free:
                 for step in steps:
-                    self._searcher.tell(self._evaluated(asked, [step]))
+                    self._teach(self._evaluated(asked, [step]))
             elif steps and (len(steps) >= self._runs_each or any(step.value is None for step in steps)):
                 self._before[candidate] = self._evaluated(asked, steps)
-                self._searcher.tell(self._before[candidate])
+                self._teach(self._before[candidate])
             elif steps:
                 self._incomplete[candidate] = steps
 

@@ -13,6 +13,7 @@ from sparkcast.recommend.resources import Resources, resources_of
 from sparkcast.registry import did_you_mean
 from sparkcast.runs.site import Site
 from sparkcast.search.base import Search
+from sparkcast.search.safe import one_change_each
 from sparkcast.study import Configuration, Dataset, Kind, Level, Observation, Study, Vocabulary, same_level
 from sparkcast.study.derive import derive_responses, make_dataset, time_cost
 from sparkcast.study.names import COST
@@ -204,6 +205,15 @@ def runnable_candidates(site: Site, fix: Configuration) -> Feasible:
     n_left_out = len(allowed) - len(possible)
     left_out = f"{n_left_out} of {len(allowed)} combinations cannot be run and are left out: {reason.problem}"
     return Feasible(possible, found.is_complete, (*found.notes, left_out))
+
+
+def neighbors(study: Study, fix: Configuration, configuration: Configuration) -> list[Configuration]:
+    """What differs from some settings in one by one step, as far as the study's levels and rules allow it."""
+    narrowed = _narrowed(study, fix)
+    levels = {factor.name: factor.levels for factor in narrowed.factors}
+    near = one_change_each(configuration, levels)[1:]
+    allowed = narrowed.space().allows([c.only(levels) for c in near])
+    return [c for c, is_allowed in zip(near, allowed, strict=True) if is_allowed]
 
 
 def _narrowed(study: Study, fix: Configuration) -> Study:
