@@ -118,8 +118,8 @@ def test_a_lease_is_renewed_while_nothing_is_written(store: Store, monkeypatch: 
     renewed = threading.Event()
     renew = lease.renew
 
-    def noticed(connection: sa.Connection, **held: Lease) -> None:
-        renew(connection, **held)
+    def noticed(connection: sa.Connection, held: Lease) -> None:
+        renew(connection, held)
         renewed.set()
 
     monkeypatch.setattr(lease, "renew", noticed)

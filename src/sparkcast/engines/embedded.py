@@ -178,7 +178,9 @@ class EmbeddedCluster:
             (folder / name).mkdir()
         secret = folder / "cluster.conf"  # a file, because command lines can be read by every user
         secret.touch(mode=0o600)
-        secret.write_text(f"spark.authenticate true\nspark.authenticate.secret {secrets.token_hex(32)}\n")
+        authentication = f"spark.authenticate true\nspark.authenticate.secret {secrets.token_hex(32)}\n"
+        # Spark 4 has another door open by default, and then refuses to start with a secret.
+        secret.write_text(f"{authentication}spark.master.rest.enabled false\n")
         (folder / "log4j2.properties").write_text(_LOGGING)
 
     def _affinity(self) -> str:
