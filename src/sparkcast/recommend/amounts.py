@@ -28,24 +28,20 @@ def whole_data(
     words: Vocabulary,
 ) -> WholeData:
     """`given`: settings that the question fixes, or gives values to choose from (None)."""
-    for name in known.factors:
-        if name not in given and names_a_job(name):
-            _require_one_job(name, [seen.configuration[name] for seen in known.seen if seen.ok])
+    _require_one_job(known, given)
     decisive = {objective.response, *(limit.response for limit in limits)}
     # A share of the data is what an accuracy is bought with.
     roles = (Role.DATA_SIZE,) if words.quality in decisive else (Role.DATA_SIZE, Role.FRACTION)
     names = [name for name in known.factors if words.role(name) in roles and name not in {*given, *decisive}]
     held: dict[str, Level] = {}
     notes = []
-    # The largest that this job or machine had, where it is fixed: another's says nothing of it.
-    fixed = {name: level for name, level in given.items() if level is not None and name in known.factors}
-    categories = Configuration({name: level for name, level in fixed.items() if as_number(level) is None})
+    like = _categories(known, given)
     for name in names:
         ran = [seen for seen in known.seen if seen.ok and seen.configuration.includes(held)]
-        like = [seen for seen in ran if seen.configuration.includes(categories)]
-        ran = like or ran
         if not ran:
             continue
+        # The largest that this job or machine had, where it is fixed: another's says nothing of it.
+        ran = [seen for seen in ran if seen.configuration.includes(like)] or ran
         held[name] = _largest(name, [seen.configuration[name] for seen in ran])
         failed = [seen.configuration[name] for seen in known.seen if seen.failed and not seen.ok]
         larger = [level for level in failed if _number(level) > _number(held[name])]
@@ -54,15 +50,22 @@ def whole_data(
     return WholeData(Configuration(held), tuple(notes))
 
 
-def _require_one_job(name: str, levels: Sequence[Level]) -> None:
+def _categories(known: RunRecord, given: Mapping[str, Level | None]) -> Configuration:
+    """Those that a question fixes."""
+    fixed = {name: level for name, level in given.items() if level is not None and name in known.factors}
+    return Configuration({name: level for name, level in fixed.items() if as_number(level) is None})
+
+
+def _require_one_job(known: RunRecord, given: Mapping[str, Level | None]) -> None:
     """Jobs do different work: the quickest of them is no answer about the others."""
-    jobs = tuple(dict.fromkeys(levels))
-    if len(jobs) > 1 and any(as_number(job) is None for job in jobs):
-        shown, one = ", ".join(map(str, jobs[:3])) + ", ..." * (len(jobs) > 3), {name: jobs[0]}
-        raise StudyError(
-            f"{name} says which job ran ({shown}), and nobody chooses that",
-            hint=f"read the rows of one: `where={one}`; or, of a study, say which: `fix={one}`",
-        )
+    for name in (one for one in known.factors if one not in given and names_a_job(one)):
+        jobs = tuple(dict.fromkeys(seen.configuration[name] for seen in known.seen if seen.ok))
+        if len(jobs) > 1 and any(as_number(job) is None for job in jobs):
+            shown, one = ", ".join(map(str, jobs[:3])) + ", ..." * (len(jobs) > 3), {name: jobs[0]}
+            raise StudyError(
+                f"{name} says which job ran ({shown}), and nobody chooses that",
+                hint=f"read the rows of one: `where={one}`; or, of a study, say which: `fix={one}`",
+            )
 
 
 def _largest(name: str, levels: Sequence[Level]) -> Level:
