@@ -34,7 +34,7 @@ def whole_data(
     roles = (Role.DATA_SIZE,) if words.quality in decisive else (Role.DATA_SIZE, Role.FRACTION)
     names = [name for name in known.factors if words.role(name) in roles and name not in {*given, *decisive}]
     held: dict[str, Level] = {}
-    notes = []
+    notes: list[str] = []
     like = _categories(known, given)
     for name in names:
         ran = [seen for seen in known.seen if seen.ok and seen.configuration.includes(held)]
@@ -43,11 +43,14 @@ def whole_data(
         # The largest that this job or machine had, where it is fixed: another's says nothing of it.
         ran = [seen for seen in ran if seen.configuration.includes(like)] or ran
         held[name] = _largest(name, [seen.configuration[name] for seen in ran])
-        failed = [seen.configuration[name] for seen in known.seen if seen.failed and not seen.ok]
-        larger = [level for level in failed if _number(level) > _number(held[name])]
-        if larger:
-            notes.append(f"{name}={_largest(name, larger)} was run as well, but every run of it failed")
+        notes += _failed_above(known, name, held[name])
     return WholeData(Configuration(held), tuple(notes))
+
+
+def _failed_above(known: RunRecord, name: str, held: Level) -> list[str]:
+    failed = [seen.configuration[name] for seen in known.seen if seen.failed and not seen.ok]
+    larger = [level for level in failed if _number(level) > _number(held)]
+    return [f"{name}={_largest(name, larger)} was run as well, but every run of it failed"] if larger else []
 
 
 def _categories(known: RunRecord, given: Mapping[str, Level | None]) -> Configuration:
