@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from sparkcast.history.clusters import ClusterBelief, KnownCluster
-from sparkcast.history.remaining import PastRun, SoFar, remaining
+from sparkcast.history.remaining import EndedRun, SoFar, remaining
 
 _SHARES = (0.0, 1 / 3, 0.5, 0.75)
 
@@ -27,15 +27,15 @@ def show_remaining(folder: Path) -> None:
     print()
 
 
-def read_runs(path: Path) -> list[PastRun]:
+def read_runs(path: Path) -> list[EndedRun]:
     times: dict[str, list[float]] = {}
     with path.open() as file:
         for row in csv.DictReader(file):
             times.setdefault(row["run"], []).append(float(row["time_s"]))
-    return [PastRun(tuple(np.cumsum(own).tolist()), float(sum(own))) for own in times.values()]
+    return [EndedRun(tuple(np.cumsum(own).tolist()), float(sum(own))) for own in times.values()]
 
 
-def _one(runs: Sequence[PastRun], number: int, share: float) -> tuple[float, float, bool]:
+def _one(runs: Sequence[EndedRun], number: int, share: float) -> tuple[float, float, bool]:
     run, past = runs[number], [one for place, one in enumerate(runs) if place != number]
     step = int(len(run.ends_s) * share)
     elapsed = run.ends_s[step - 1] if step else 0.0

@@ -15,6 +15,7 @@ from history_support import a_history, a_run, in_progress, write_store
 from sparkcast import api, demo
 from sparkcast.report import CheckRun
 from sparkcast.runs.campaign import CampaignResult
+from sparkcast.serve.tokens import change_tokens
 from sparkcast.store import open_store
 from sparkcast.study import Configuration, JobRun, Observation, Outcome, Plan, Sharing, Study, Trial
 from sparkcast.study.streams import stream_responses
@@ -57,6 +58,8 @@ NIGHTLY = ("--store", "nights.results", LINE)
 SHORT = ("--jobs", "1000", "--replications", "2")
 
 STUDY_NAME = "a-study-with-a-rather-long-name"
+
+_JOB = ("spark-submit train.py",)
 
 # Each command with arguments with which it succeeds; those of `WITHOUT_CLUSTER` are played.
 SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
@@ -143,6 +146,16 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
     "store copy": [("s.results", "copied.results"), ("s.yaml", "copied.sqlite", "--study", STUDY_NAME)],
     "store migrate": [("s.results",)],
     "store prune": [("s.results", "--older-than", "90d"), ("s.yaml", "--keep", "1")],
+    "serve token": [
+        ("list", "--store", "tokens.results"),
+        ("revoke", "old", "--store", "tokens.results"),
+    ],
+    "submit": [
+        *(
+            ("--study", study, "--store", "s.results", "--argument", "samples", "--dry-run", *_JOB)
+            for study in ("a-study-with-a-rather-long-name", "nobody")
+        )
+    ],
     "tune": [("tuned.yaml", "--searcher", "exhaustive", "--allow-changed", "--max-runs", "4")],
     "validate": [
         ("runs.csv", "--model", "ridge,linear,median,lasso,nnls", "--protocol", "kfold:3"),
@@ -252,6 +265,17 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
     "store copy": [(2, ("s.results",)), (4, ("no.results", "new.results")), (2, ("s.results", "s.yaml"))],
     "store migrate": [(2, ()), (4, ("no.results",))],
     "store prune": [(2, ("s.results",)), (2, ("s.results", "--older-than", "soon")), (2, ("s.results", "--keep", "0"))],
+    "serve token": [
+        (2, ("ad", "ci", "--store", "s.results")),
+        (2, ("add", "--store", "s.results")),
+        (2, ("add", "ci", "--scope", "root", "--store", "s.results")),
+        (2, ("revoke", "nobody", "--store", "s.results")),
+    ],
+    "submit": [
+        (2, ("--store", "s.results", "--dry-run", "train.py")),
+        (2, ("--dry-run", *_JOB)),
+        (2, ("--store", "s.results", "--dry-run", "--within", "soon", *_JOB)),
+    ],
     "tune": [(2, ("s.yml",)), (2, ("tuned.yaml", "--searcher", "gided")), (2, ("tuned.yaml", "--minimize", "tims_s"))],
     "validate": [(2, ("rnus.csv",)), (2, ("runs.csv", "--protocol", "lo")), (4, ("few.csv",)), (2, ("log",))],
     "watch": [
@@ -325,6 +349,9 @@ def make(folder: Path) -> None:
     write_store(folder / "nights.results", nightly, a_history(job="score", work_s=200.0))
     _measure(folder / "s.yaml")
     _measure(folder / "tuned.yaml", n_replicates=1)
+    open_store(folder / "tokens.results", create=True).close()
+    for name in ("ci", "old"):
+        change_tokens(str(folder / "tokens.results"), "add", name, scope="write", team="etl", days=90)
     _measure_streams(folder / "stream.yaml")
     api.save_model(api.fit(api.load_data(folder / "runs.csv"), model="ridge").model, folder / "m.sparkcast")
 

@@ -74,6 +74,8 @@ OWN_KEYS |= {
     ("replay/answer.py", "executors"),
     ("replay/question.py", "executors"),
     ("recommend/replayed.py", "executors"),
+    ("serve/assistant.py", "executors"),
+    ("serve/v1/logs.py", "executors"),
     ("recommend/replayed.py", "time_s"),
     ("recommend/replayed.py", "cost"),
     ("report/figures/replays.py", "executors"),
@@ -187,6 +189,8 @@ SHELL_LINES = {
         workloads/_submit_line.py workloads/lines.py""",
     "a user's own job": "data/ingest/settings.py workloads/_command_block.py",
     "pip": "store/packing.py store/records.py store/schema.py",
+    "the service, which a command starts, and what repeats its answers": """
+        api/submission.py serve/assistant.py serve/gate.py serve/mcp.py serve/run.py serve/state.py serve/v1/logs.py""",
     "titles of what commands print": "wire/schemas.py",
     "commands to type, in a study file and after the demo": "demo.py workloads/pasted.py workloads/starter.py",
 }
@@ -304,7 +308,7 @@ def test_help_loads_no_library_but_that_of_the_command_line() -> None:
 
 
 MOST_DEPENDENCIES = 18
-MODULES = {"pyyaml": "yaml", "scikit-learn": "sklearn", "vl-convert-python": "vl_convert"}
+MODULES = {"pyjwt": "jwt", "pyyaml": "yaml", "scikit-learn": "sklearn", "vl-convert-python": "vl_convert"}
 
 
 def test_the_core_install_needs_few_libraries_and_uses_each() -> None:

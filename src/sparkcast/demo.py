@@ -130,4 +130,5 @@ def _story(
         f"measured {check.measured:.1f} s: {inside} the {show_level(check.level)} interval",
         f"Report       {report}",
         f"Next         sparkcast recommend {study_file} --within {recommendation.within_s:g}s",
+        f"Look         sparkcast serve {study_file}   (the same as a page at http://127.0.0.1:8080)",
     )

@@ -6,6 +6,7 @@ Plain data are dictionaries, lists, texts, numbers, truth values and None.
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
+from functools import lru_cache
 from pathlib import PurePath
 from typing import Any, TypeVar
 
@@ -26,7 +27,7 @@ def to_plain(value: Any, *, omit_defaults: bool = False) -> Any:
     if hasattr(kind, "as_plain"):
         return value.as_plain()
     if is_dataclass(kind):
-        kept = {f.name: getattr(value, f.name) for f in fields(value)}
+        kept = {name: getattr(value, name) for name in _names_of(kind)}
         if omit_defaults:
             kept = {f.name: kept[f.name] for f in fields(value) if kept[f.name] != _default(f)}
         return {name: to_plain(item, omit_defaults=omit_defaults) for name, item in kept.items()}
@@ -43,6 +44,11 @@ def to_plain(value: Any, *, omit_defaults: bool = False) -> Any:
     if isinstance(value, PurePath):
         return str(value)
     return value.tolist() if hasattr(value, "tolist") else value  # numbers and arrays of numpy
+
+
+@lru_cache(1024)
+def _names_of(kind: Any) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(kind))
 
 
 def _default(field: Field[Any]) -> Any:

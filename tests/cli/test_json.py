@@ -54,7 +54,8 @@ def require_valid(document: Any, name: str) -> None:
 
 
 def test_every_command_has_a_published_schema() -> None:
-    assert set(documents()) == set(_helps()), "add the type of the new command to wire/schemas.py"
+    one_shot = {name for name, told in _helps().items() if "One JSON document" in told}
+    assert set(documents()) == one_shot, "add the type of the new command to wire/schemas.py"
     for name in (*documents(), "error"):
         jsonschema.Draft202012Validator.check_schema(schema(name))
 

@@ -18,7 +18,8 @@ LISTS = {"init", "list"}  # what they print is asked for as a whole
 
 
 def test_every_command_is_looked_at() -> None:
-    assert set(SUCCEEDING) == set(FAILING) == set(_helps()), "add the new command to tests/every_command.py"
+    ends = set(_helps()) - {"mcp", "serve"}  # these answer until they are stopped
+    assert set(SUCCEEDING) == set(FAILING) == ends, "add the new command to tests/every_command.py"
 
 
 @pytest.mark.usefixtures("files")

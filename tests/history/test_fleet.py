@@ -1,5 +1,7 @@
 """The morning list."""
 
+from dataclasses import replace
+
 import pytest
 
 from history_support import DAY, GIB, MONDAY, a_history, a_run, write_store
@@ -35,8 +37,6 @@ def test_executors_that_have_no_task_to_run_are_saved() -> None:
 
 def _few_tasks(number: int) -> Observation:
     """Eight executors of four cores, and eight tasks in every stage."""
-    from dataclasses import replace
-
     run = a_run(number, executors=8, noise=1 + 0.02 * (number % 3))
     assert run.record is not None
     stages = tuple(
@@ -58,6 +58,22 @@ def test_memory_is_advised_from_many_runs_with_headroom_and_never_from_a_few() -
     assert saving.gib_hours > 0
     few = _report(_history([a_run(n, peak_gib=2.0) for n in range(34, 40)]))
     assert few.savings == ()
+
+
+def test_tasks_that_spill_get_more_partitions_and_no_promise() -> None:
+    found = _report(_history([_spilling(number) for number in range(40)]))
+    (saving,) = found.savings
+    assert saving.properties == {"spark.sql.shuffle.partitions": "400"}
+    assert saving.worth == 0
+    assert "not known" in saving.evidence
+
+
+def _spilling(number: int) -> Observation:
+    run = a_run(number, noise=1 + 0.02 * (number % 3))
+    assert run.record is not None
+    scan, join, write = run.record.stages
+    join = replace(join, spilled_bytes=join.shuffle_read_bytes // 2, n_tasks=200)
+    return replace(run, record=replace(run.record, stages=(scan, join, write)))
 
 
 def test_failures_are_grouped_by_cause_with_what_they_cost() -> None:
@@ -119,8 +135,6 @@ def test_a_stage_with_many_even_tasks_takes_twice_as_long_on_half_the_slots() ->
 
 
 def test_dynamic_allocation_holds_nothing_for_long_where_no_task_runs() -> None:
-    from dataclasses import replace
-
     record = a_run(1).record
     assert record is not None
     assert dynamic_share(record, 4, 4) == pytest.approx(1.0, abs=0.05)

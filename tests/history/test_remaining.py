@@ -10,7 +10,7 @@ from history_support import a_history, a_run, in_progress, write_store
 from sparkcast import api
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.history import JobHistory
-from sparkcast.history.remaining import Eta, PastRun, SoFar, eta_of, etas_of, remaining
+from sparkcast.history.remaining import EndedRun, Eta, SoFar, eta_of, etas_of, remaining
 from sparkcast.study import Observation
 
 
@@ -50,7 +50,7 @@ def test_runs_that_vary_at_random_are_answered_with_intervals_that_hold() -> Non
         pace = math.exp(draw.gauss(0, 0.3))
         steps = [10 * pace * math.exp(draw.gauss(0, 0.2)) for _ in range(10)]
         ends = [sum(steps[: place + 1]) for place in range(10)]
-        runs.append(PastRun(tuple(ends), ends[-1]))
+        runs.append(EndedRun(tuple(ends), ends[-1]))
     inside = 0
     for run in runs:
         others = [one for one in runs if one is not run]

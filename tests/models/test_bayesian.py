@@ -288,6 +288,14 @@ def test_a_run_that_hung_does_not_outweigh_those_that_ended() -> None:
     assert predicted == pytest.approx(amdahl(4), rel=0.1)
 
 
+def test_runs_that_were_stopped_and_repeated_are_learned_among_many() -> None:
+    """Of many configurations only some are sampled by; those that were stopped count all the same."""
+    ended = runs(amdahl, [{"executors": e} for e in range(1, 90)], noise=0.05).observations
+    stopped = tuple(Observation({"executors": e}, {"time_s": 400.0}, outcome=Outcome.TIMEOUT) for e in range(1, 60, 7))
+    [(low, high)] = Bayesian().fit(Dataset(("executors",), ended + stopped), "time_s").interval([{"executors": 70}])
+    assert low < amdahl(70) < high < 400
+
+
 def test_a_run_that_failed_by_itself_says_nothing_of_times() -> None:
     data = runs(amdahl, [{"executors": e} for e in (1, 2, 4, 8)], noise=0.03)
     failed = Observation({"executors": 4}, {"time_s": 7200.0}, Outcome.ERROR, "FileNotFoundError")

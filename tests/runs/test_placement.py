@@ -47,7 +47,6 @@ def test_a_job_that_waits_without_room_is_hopeless_after_a_while(tmp_path: Path)
     assert waiting.missing == f"{asked}, and the cluster has no room for 1 more"
 
 
-@pytest.mark.parametrize("lacking", [0, None])
 def test_a_job_that_waits_in_vain_is_told_of_before_it_is_given_up(tmp_path: Path) -> None:
     waiting = _placement(tmp_path, START, EXECUTOR)
     assert waiting.hopeless(29.0) == waiting.lacking == ""
@@ -55,6 +54,7 @@ def test_a_job_that_waits_in_vain_is_told_of_before_it_is_given_up(tmp_path: Pat
     assert waiting.lacking.endswith("1 came within 30.0 s, and the cluster has no room for 1 more")
 
 
+@pytest.mark.parametrize("lacking", [0, None])
 def test_a_job_waits_on_where_there_is_room_or_nobody_knows(tmp_path: Path, lacking: int | None) -> None:
     waiting = _placement(tmp_path, START, lacking=lacking)
     assert waiting.hopeless(500.0) == ""

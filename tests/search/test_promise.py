@@ -78,7 +78,12 @@ def test_runs_that_vary_make_promises_of_all_settings_less_sure() -> None:
 
 def test_what_more_runs_could_promise_is_known_before_they_are_made() -> None:
     assert not can_be_promised([59.9], 60.0, [[59.9]], 0.95, 3)
-    assert can_be_promised([52.0], 60.0, [[52.0]], 0.95, 3)
+    assert can_be_promised([40.0], 60.0, [[40.0]], 0.95, 3)
+
+
+def test_one_run_however_fast_is_no_promise() -> None:
+    assert chance_in_time([1.0], 60.0, [[1.0]]) < 0.95
+    assert chance_in_time([1.0, 1.1], 60.0, [[1.0, 1.1]]) >= 0.95
 
 
 def test_the_winner_is_surer_with_a_larger_lead() -> None:

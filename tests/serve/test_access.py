@@ -118,7 +118,7 @@ def test_another_teams_study_does_not_exist_for_anybody_else(client: TestClient,
         answer = client.request(method, path, json=body, headers=bearer(keys.other))
         assert answer.status_code == 404, (method, path, answer.text)
         assert "train" not in answer.json()["error"]["nearest"]
-    for path in ("/v1/studies", "/v1/jobs", "/metrics"):
+    for path in ("/v1/studies", "/v1/jobs", "/v1/fleet?since=9999d", "/metrics"):
         told = client.get(path, headers=bearer(keys.other)).text
         assert '"train"' not in told
     assert '"train"' in client.get("/v1/studies", headers=bearer(keys.read)).text

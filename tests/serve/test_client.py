@@ -9,8 +9,9 @@ import pytest
 import sparkcast.client
 from serve_support import AT, make_store, runs_of_training, serving, settings_of
 from sparkcast import api
-from sparkcast.api.submission import ServiceAdviser, StoreAdviser, SubmittedJob, Wish, submit
+from sparkcast.api.submission import ServiceAdviser, StoreAdviser, Wish, submit
 from sparkcast.client import Client, ServiceDown, ServiceFailed
+from sparkcast.recommend.submission import SubmittedJob
 
 NOWHERE = "http://127.0.0.1:9"  # the discard port, where nobody listens
 

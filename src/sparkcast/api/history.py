@@ -65,7 +65,8 @@ def check(
     Raises:
         StudyError: The line submits nothing, a limit cannot be, or there is no store.
 
-    >>> check("spark-submit --name nightly etl.py", "fleet.results", within_s=1800).verdict.value
+    >>> found = ingest("log.zstd", "history.results")
+    >>> check("spark-submit --name nightly etl.py", "history.results", within_s=1800).verdict.value
     'unknown'
     """
     from sparkcast.history.found import find_in_store, some_jobs
@@ -120,8 +121,9 @@ def fleet(
         NotEnoughDataError: No run began in this period.
         StudyError: There is no store, or the period is none.
 
-    >>> fleet("fleet.results", since="7d").n_jobs
-    12
+    >>> found = ingest("log.zstd", "history.results")
+    >>> fleet("history.results", since="3650d").n_jobs
+    1
     """
     from sparkcast.history.jobs import histories_of
     from sparkcast.history.morning import days_before, fleet_report
@@ -162,7 +164,7 @@ def eta(
         StudyError: There is no such log, store or application, or it has ended.
         NotEnoughDataError: Fewer than three runs of its job have ended.
 
-    >>> eta("fleet.results", app="application_1_0002").n_runs
+    >>> eta("fleet.results", app="application_1_0002").n_runs  # doctest: +SKIP
     30
     """
     from sparkcast.history.found import history_of_record, running_record
@@ -200,7 +202,7 @@ def etas(log: "Source", *, store: "Source | Store | None" = None, every_s: float
     Raises:
         StudyError, NotEnoughDataError: As in `eta`, of the first answer.
 
-    >>> for found in etas("eventlogs/application_1_0002.inprogress", store="fleet.results"):
+    >>> for found in etas("application_1_0002.inprogress", store="fleet.results"):  # doctest: +SKIP
     ...     print(found.remaining.median)
     """
     yield eta(log, store=store)

@@ -57,7 +57,7 @@ def report(
     responses = [name for name in data.dataset.responses if data.dataset.successful(name)]
     notes: list[str] = []
     analyses = [a for name in responses if (a := or_note(notes, analyze, data, name))]
-    validations = [v for name in responses[:2] if (v := or_note(notes, _validate_for_report, data, name))]
+    validations = [v for name in responses[:2] if (v := or_note(notes, validate_for_report, data, name))]
     known = Knowledge(data.dataset, pool=data.pool(), price=data.price)
     fitted = {v.response: best for v in validations if (best := or_note(notes, fit_best, known, v))}
     recommendation = or_note(notes, lambda: recommend(known, within_s=within_s))
@@ -79,7 +79,7 @@ def report(
     write_report(Path(output), content)
 
 
-def _validate_for_report(data: Data, response: str) -> "Validation":
+def validate_for_report(data: Data, response: str) -> "Validation":
     """A report does not keep anybody waiting: of many configurations, groups are left out instead of single ones."""
     n = len({data.dataset.key(run) for run in data.dataset.successful(response)})
     return validate(data, response, protocol="loo" if n <= _MOST_LEFT_OUT_ONE_BY_ONE else "kfold:5")

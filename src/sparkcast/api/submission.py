@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from sparkcast.api.advisor import Advisor
 from sparkcast.data.sources import Data, load_data
-from sparkcast.display import Displayed
 from sparkcast.errors import RunError, SparkcastError, StudyError
 from sparkcast.recommend.question import Question
-from sparkcast.recommend.submission import SubmissionAdvice, advice_at, advise_line, held_by
+from sparkcast.recommend.submission import SubmissionAdvice, SubmittedJob, advice_at, advise_line, held_by
 from sparkcast.search.safe import Guard, PastRun, one_change_each, propose
 from sparkcast.study import Configuration, Dataset, Level, LogOrigin, Observation, Outcome
 from sparkcast.study.application import TOTAL_TIME
@@ -39,18 +38,6 @@ class Wish:
     fix: Mapping[str, Level] = field(default_factory=dict)  # settings that the program has already
     passed: Sequence[str] = ()  # settings that the program takes as --name VALUE
     explore: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SubmittedJob(Displayed):
-    """A job that ran, with what was added to its line, and what became of its result."""
-
-    command: tuple[str, ...]
-    exit_code: int
-    time_s: float  # from submission to exit
-    advice: SubmissionAdvice | None  # None: it ran as written
-    as_written: str = ""  # why
-    stored: str = ""  # where its result went, or why it went nowhere
 
 
 class Adviser(Protocol):

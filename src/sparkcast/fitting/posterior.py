@@ -5,7 +5,7 @@ powers, offsets and the smooth remainder integrate out in closed form, and only 
 to sample. Each particle predicts a distribution; together they are the answer.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -311,8 +311,8 @@ class PosteriorSampler(Protocol):
 
 def posterior_of(problem: Problem, *, seed: int = 0) -> Posterior:
     """Sample the quantities, then condition each particle's process on the runs."""
-    some = problem if len(problem) <= _LEARNED else problem.subset(_spread(len(problem), _LEARNED))
-    few = some if len(some) <= _SAMPLED else some.subset(_spread(len(some), _SAMPLED))
+    some = _at_most(_LEARNED, problem)
+    few = _at_most(_SAMPLED, some)
     inputs, terrain = inputs_of(some)
     link = link_of(problem.response, problem.scale, problem.target)
     seen = _seen(few, inputs, link)
@@ -330,6 +330,13 @@ def posterior_of(problem: Problem, *, seed: int = 0) -> Posterior:
     unknowns = unknowns[:: max(1, n_particles // kept)]
     law, reached, _ = _explained(terrain, unknowns, seen)
     return _conditioned(inputs, law, link, _seen(some, inputs, link), reached)
+
+
+def _at_most(n: int, problem: Problem) -> Problem:
+    """A sample of the configurations that ended, beside all that were stopped."""
+    if len(problem) <= n:
+        return problem
+    return replace(problem.subset(_spread(len(problem), n)), stopped=problem.stopped)
 
 
 def _spread(n: int, some: int) -> list[int]:

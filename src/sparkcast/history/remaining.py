@@ -29,7 +29,7 @@ _RECENT = 4  # steps of which the pace counts by itself
 
 
 @dataclass(frozen=True, slots=True)
-class PastRun:
+class EndedRun:
     """A run that ended: its steps, and when each of them did. Seconds since it began."""
 
     ends_s: tuple[float, ...]
@@ -64,7 +64,7 @@ class Eta(Displayed):
     notes: tuple[str, ...] = ()
 
 
-def remaining(past: Sequence[PastRun], now: SoFar) -> StudentMixture:
+def remaining(past: Sequence[EndedRun], now: SoFar) -> StudentMixture:
     """The logarithm of the seconds that are left.
 
     Raises:
@@ -152,10 +152,10 @@ def _log(seconds: float) -> float:
 # ---------------------------------------------------------------- of applications
 
 
-def past_of(record: AppRecord) -> PastRun:
+def past_of(record: AppRecord) -> EndedRun:
     """The steps of an application that ended."""
     steps = sorted((stage.started_after_s + stage.duration_s, label) for label, stage in labeled(record.stages))
-    return PastRun(
+    return EndedRun(
         tuple(end for end, _ in steps), record.wall_s, tuple(label for _, label in steps), float(record.input_bytes)
     )
 

@@ -29,6 +29,7 @@ _SMALLER = 0.8  # of the memory; anything nearer is left as it is
 _DYNAMIC_ERROR = 0.15  # standard deviation of what dynamic allocation holds, as a share of what it saves
 _DYNAMIC_WORTH = 0.15  # of the core-hours
 _90 = 1.645
+_PARTITIONS = "spark.sql.shuffle.partitions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,8 @@ def savings_of(job: str, model: JobModel, since_s: float, price: Price | None) -
     found = [*_executors(job, model, recent, period, price), *_dynamic(job, model, recent, period, price)]
     best = sorted(found, key=lambda one: -one.worth)[:1]
     share = _share_left(best, period)
-    return tuple(sorted((*best, *_memory(job, recent, period, price, share)), key=lambda one: -one.worth))
+    others = (*_memory(job, recent, period, price, share), *_partitions(job, recent, period))
+    return tuple(sorted((*best, *others), key=lambda one: -one.worth))
 
 
 def worth_of(core_hours: float, gib_hours: float, price: Price | None) -> float:
@@ -252,6 +254,35 @@ def _memory(
         0.01,
         len(period),
         f"heap of the last {len(records)} runs peaks at {show_bytes(exp(float(logs.max())))}; 25% headroom",
+    )
+
+
+# ---------------------------------------------------------------- partitions
+
+
+def _partitions(job: str, recent: Sequence[RunPoint], period: Sequence[RunPoint]) -> Iterator[Saving]:
+    """Where tasks spill, so many partitions that a task holds what it spilled. What that saves is not known."""
+    records = [point.record for point in recent[-10:] if point.record is not None]
+    spills = [max(one.stages, key=lambda stage: stage.spilled_bytes) for one in records if one.stages]
+    spills = [stage for stage in spills if stage.spilled_bytes > GIB and stage.shuffle_read_bytes > 0]
+    if len(records) < _FEWEST or len(spills) < len(records) / 2:
+        return
+    now = records[-1].properties.get(_PARTITIONS, "200")
+    ratio = float(np.median([stage.spilled_bytes / stage.shuffle_read_bytes for stage in spills]))
+    if not now.isdigit() or any(stage.n_tasks != int(now) for stage in spills):
+        return  # the number of its tasks follows something else
+    wanted = int(now) * 2 ** ceil(log(1 + ratio, 2))
+    spilled = float(np.median([stage.spilled_bytes for stage in spills]))
+    yield Saving(
+        job,
+        "partitions",
+        {_PARTITIONS: str(wanted)},
+        f"{_PARTITIONS} {now} -> {wanted}",
+        *(0.0,) * 7,
+        None,
+        len(period),
+        f"{spills[-1].label} spills {show_bytes(spilled)} in {len(spills)} of the last {len(records)} runs; "
+        "what that costs is not known",
     )
 
 

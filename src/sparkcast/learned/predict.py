@@ -15,6 +15,7 @@ from sparkcast.fitting.encoding import Domain
 from sparkcast.learned.curves import epochs_of
 from sparkcast.learned.feasibility import Feasibility, NoFailure
 from sparkcast.learned.knowledge import Knowledge
+from sparkcast.learned.memory import shortage_note
 from sparkcast.learned.support import (
     Categories,
     Extrapolating,
@@ -142,7 +143,7 @@ def predict(
         name,
         Prediction(response, distribution.median, *distribution.interval(level), level),
         mean,
-        notes=notes_on(known, response, fitted),
+        notes=(*notes_on(known, response, fitted), *notes_at(known, response, asked)),
         vocabulary=about.vocabulary,
         distribution=distribution,
     )
@@ -171,6 +172,13 @@ def notes_on(known: Knowledge, response: str, fitted: Fitted) -> tuple[str, ...]
         _stopped(getattr(fitted, "n_stopped", 0)),
     )
     return tuple(note for note in notes if note)
+
+
+def notes_at(known: Knowledge, response: str, at: Levels) -> tuple[str, ...]:
+    """What to know of the runs behind the prediction at these settings."""
+    about = known.about
+    note = shortage_note(known.runs.successful(response), at, about.factors, about.vocabulary, response)
+    return (note,) if note else ()
 
 
 def _unrepeated(known: Knowledge, response: str) -> str:

@@ -88,7 +88,7 @@ __all__ = [
 ]
 
 
-FEW = 40  # configurations up to which `auto` is led by what is known of jobs in general, and others only move it
+FEW = 100  # configurations up to which `auto` is led by what is known of jobs in general, and others only move it
 
 
 class Model(ABC):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.learned.curves import epochs_of
 from sparkcast.learned.knowledge import Knowledge
+from sparkcast.learned.memory import shortage_note
 from sparkcast.learned.support import Extrapolating
 from sparkcast.models import MODELS, Fitted
 from sparkcast.queues.calibration import calibrated
@@ -55,7 +56,12 @@ def advise(recommender: Recommender, known: Knowledge, question: Question, prese
 
 def _notes(known: Knowledge, answer: Recommendation) -> tuple[str, ...]:
     learned = {name: known.about.responses[name].note for name in answer.models if name in known.about.responses}
-    return tuple(f"{name}: {note}" for name, note in learned.items() if note)
+    words, chosen = known.about.vocabulary, answer.chosen.configuration
+    short = [shortage_note(known.runs.successful(name), chosen, known.about.factors, words, name) for name in learned]
+    return (
+        *(f"{name}: {note}" for name, note in learned.items() if note),
+        *dict.fromkeys(note for note in short if note),
+    )
 
 
 def pool_of(known: Knowledge, choices: Choices) -> Pool:

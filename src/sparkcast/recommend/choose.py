@@ -112,9 +112,7 @@ class Recommender:
 
     def probabilities(self, question: Question) -> tuple[Candidates, Floats]:
         """Every candidate, and the probability that it keeps to all limits."""
-        limits = self.limits(question)
-        fix = {**self._whole_data(question, limits).settings, **question.fix}
-        asked = self._asked(*self._view(fix), replace(question, fix=fix), limits)
+        asked, _ = self.standing(question)
         rows = np.flatnonzero(asked.allowed)
         return asked.view.candidates.take(rows), asked.probability(rows)
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from sparkcast.display import Displayed
 from sparkcast.errors import StudyError
 from sparkcast.recommend import Candidate
 from sparkcast.recommend.brief import choose_briefly
@@ -11,7 +12,7 @@ from sparkcast.recommend.choose import Recommender
 from sparkcast.recommend.launch import launch_of_table
 from sparkcast.recommend.question import Question
 from sparkcast.recommend.submit import INSTANCES, TOTAL_CORES, cluster_properties, is_property
-from sparkcast.study import Configuration, Level, Role
+from sparkcast.study import Configuration, Level, Role, Vocabulary
 from sparkcast.study.setting import SIZES
 from sparkcast.units import as_number, show_probability
 
@@ -32,6 +33,18 @@ class SubmissionAdvice:
     probability: float | None = None  # of keeping to all limits
     chosen: Candidate | None = None
     step: str = ""  # of safe tuning: change, keep, roll-back, stop
+
+
+@dataclass(frozen=True, slots=True)
+class SubmittedJob(Displayed):
+    """A job that ran, with what was added to its line, and what became of its result."""
+
+    command: tuple[str, ...]
+    exit_code: int
+    time_s: float  # from submission to exit
+    advice: SubmissionAdvice | None  # None: it ran as written
+    as_written: str = ""  # why
+    stored: str = ""  # where its result went, or why it went nowhere
 
 
 def held_by(recommender: Recommender, properties: Mapping[str, str], given: Mapping[str, Level]) -> dict[str, Level]:
@@ -94,29 +107,39 @@ def advice_at(
     added = {name: value for name, value in launch.properties.items() if name not in properties}
     if {INSTANCES, TOTAL_CORES} & properties.keys():  # the line says how many in its own way
         added = {name: value for name, value in added.items() if name not in (INSTANCES, TOTAL_CORES)}
-    of_spark = {name for name in configuration if cluster_properties(configuration.only([name]), words)}
-    of_spark |= {name for name in configuration if is_property(name) or words.role(name) in (Role.CORES, Role.MEMORY)}
-    arguments: dict[str, Level] = {}
-    declared = {setting.name for setting in words.settings if setting.argument}
-    for name, level in configuration.items():
-        if name in held or name in given or name in of_spark or name in declared:
-            continue
-        if name not in passed and words.role(name) not in (*SIZES, Role.JOBS):
-            raise StudyError(
-                f"{name} is a setting of the program, and nothing says how the program takes it",
-                hint=f"`arguments=[{name!r}]` passes it, or `fix={{{name!r}: VALUE}}` says what it is",
-            )
-        if name in passed:
-            arguments[name] = level
+    others = configuration.without(*held, *given)
     return SubmissionAdvice(
         "meets",
         reason,
         configuration,
         Configuration(held),
         added,
-        arguments,
-        tuple(word for word in launch.arguments),
+        _arguments(others, words, passed),
+        launch.arguments,
         None if chosen is None else chosen.probability,
         chosen,
         step,
     )
+
+
+def _arguments(settings: Configuration, words: Vocabulary, passed: Sequence[str]) -> dict[str, Level]:
+    """Those of the program. Raises StudyError for one that nobody could set."""
+    declared = {setting.name for setting in words.settings if setting.argument}
+    given_by_nobody = (*SIZES, Role.JOBS)
+    found: dict[str, Level] = {}
+    for name, level in settings.items():
+        if name in declared or _is_sparks(name, settings, words):
+            continue
+        if name in passed:
+            found[name] = level
+        elif words.role(name) not in given_by_nobody:
+            raise StudyError(
+                f"{name} is a setting of the program, and nothing says how the program takes it",
+                hint=f"`argument={name!r}` passes it, or `fix={{{name!r}: VALUE}}` says what it is",
+            )
+    return found
+
+
+def _is_sparks(name: str, settings: Configuration, words: Vocabulary) -> bool:
+    is_shape = words.role(name) in (Role.CORES, Role.MEMORY)
+    return is_property(name) or is_shape or bool(cluster_properties(settings.only([name]), words))

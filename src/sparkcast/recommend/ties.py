@@ -7,7 +7,7 @@ import numpy as np
 from sparkcast.arrays import Ints
 from sparkcast.recommend.evaluation import Asked
 
-_DOUBT = 2.0  # a run is trusted over a guess that is better by up to twice what is never called a tie
+DOUBT = 2.0  # a run is trusted over a guess that is better by up to twice what is never called a tie
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def select(asked: Asked, good: Ints) -> Selection:
     assert n_runs is not None
     best, untested = int(good[0]), None
     ran = good[n_runs[good] > 0]
-    if not n_runs[best] and len(ran) and means.ties(best, ran[:1], is_more=is_more, doubt=_DOUBT).all():
+    if not n_runs[best] and len(ran) and means.ties(best, ran[:1], is_more=is_more, doubt=DOUBT).all():
         best, untested = int(ran[0]), best
         good = good[np.flatnonzero(good == best)[0] :]
     tied = good[means.ties(best, good, is_more=is_more)]

@@ -100,7 +100,7 @@ def build_content(
         facts=tuple(_facts(study, plan, data)),
         analyses=tuple(analyses),
         validations=tuple(validations),
-        figures=(*drawn, *_machines(data, sampled)),
+        figures=(*drawn, *machine_figures(data, sampled)),
         recommendation=recommendation,
         check=check,
         fingerprints=tuple(where.most_common()),
@@ -157,7 +157,7 @@ def draw_figures(
     return tuple(figure for figure in drawn if figure is not None), tuple(undrawn)
 
 
-def _machines(data: Dataset, sampled: Sequence[tuple[Observation, RunSeries]]) -> Iterator[Figure]:
+def machine_figures(data: Dataset, sampled: Sequence[tuple[Observation, RunSeries]]) -> Iterator[Figure]:
     """The machines of each run; the quickest comes first."""
     time = data.vocabulary.time
     for place, (run, series) in enumerate(sampled):

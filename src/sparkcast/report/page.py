@@ -117,7 +117,9 @@ def inline_svg(figure: Figure, *, narrow: bool = False) -> str:
     """The picture for use inside a page: its ids are made unique, or pictures would cut out one another's shapes."""
     svg = figure.svg(narrow=narrow, titled=False)
     prefix = re.sub(r"\W", "-", figure.name) + ("-narrow-" if narrow else "-wide-")
-    return _DRAWN_ID.sub(lambda match: f"{match[1]}{prefix}{match[2]}", svg)
+    from sparkcast.report.marks import with_tokens
+
+    return with_tokens(_DRAWN_ID.sub(lambda match: f"{match[1]}{prefix}{match[2]}", svg))
 
 
 def keep_units(text: str) -> str:

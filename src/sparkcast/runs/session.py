@@ -167,8 +167,8 @@ class Session:
         self._durations: list[float] = []
         self._signals, self._token = 0, current_token()
         self._is_idle = False  # between runs
-        self._at_most_s: float | None = None  # after which the run that is made now is a timeout
         self._told_of = ""  # the run of which was told that it waits
+        self._at_most_s: float | None = None  # after which the run that is made now is a timeout
 
     def __enter__(self) -> Self:
         self._open.enter_context(self._watch_signals())

@@ -284,7 +284,8 @@ class _Tuning:
         """
         if self._is_free:
             return []
-        own = [self._known[key].configuration for key in self._known if key in self._own]
+        runs = [self._known[key] for key in self._known if key in self._own]
+        own = [run.requested or run.configuration for run in runs]
         return [configuration for configuration in dict.fromkeys(own) if configuration not in self._asked]
 
     def _answer(self, asked: Configuration) -> Evaluation:

@@ -16,7 +16,7 @@ from sparkcast.serve.metrics import RequestMetrics
 from sparkcast.serve.problems import add_handlers
 from sparkcast.serve.settings import ServeSettings
 from sparkcast.serve.state import ServiceState
-from sparkcast.serve.v1 import admin, answers, gate, health, logs, prometheus, studies, work
+from sparkcast.serve.v1 import admin, answers, gate, health, jobs, logs, prometheus, studies, work
 from sparkcast.serve.working import WorkManager
 from sparkcast.wire.schemas import schemas
 
@@ -45,7 +45,7 @@ def create_app(settings: ServeSettings) -> FastAPI:
     )
     app.state.service, app.state.access, app.state.metrics, app.state.work = state, access, metrics, manager
     add_handlers(app)
-    for part in (health, prometheus, studies, answers, gate, logs, work, admin):
+    for part in (health, prometheus, jobs, studies, answers, gate, logs, work, admin):
         app.include_router(part.router)
     if find_spec(_PAGES) is not None:
         pages = import_module(_PAGES)

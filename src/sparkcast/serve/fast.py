@@ -26,7 +26,7 @@ _MOST = 16_384  # answers that are kept
 _Level = bool | int | float | str
 
 
-class _Predict(msgspec.Struct, forbid_unknown_fields=True):
+class _FastPredict(msgspec.Struct, forbid_unknown_fields=True):
     study: str
     at: dict[str, _Level]
     response: str | None = None
@@ -34,7 +34,7 @@ class _Predict(msgspec.Struct, forbid_unknown_fields=True):
     extrapolate: bool = False
 
 
-class _Recommend(msgspec.Struct, forbid_unknown_fields=True):
+class _FastRecommend(msgspec.Struct, forbid_unknown_fields=True):
     study: str
     brief: bool = False
     within: float | str | None = None
@@ -48,7 +48,7 @@ class _Recommend(msgspec.Struct, forbid_unknown_fields=True):
     most: int = 20
 
 
-class _Check(msgspec.Struct, forbid_unknown_fields=True):
+class _FastCheck(msgspec.Struct, forbid_unknown_fields=True):
     study: str
     configuration: dict[str, _Level]
     within: float | str | None = None
@@ -66,9 +66,9 @@ class FastPath:
     def __init__(self, app: Asgi, state: ServiceState, access: Access) -> None:
         self._app, self._state, self._access = app, state, access
         self._kept: OrderedDict[tuple[str, bytes, str, float, bool], bytes] = OrderedDict()
-        self._predict = msgspec.json.Decoder(_Predict)
-        self._recommend = msgspec.json.Decoder(_Recommend)
-        self._check = msgspec.json.Decoder(_Check)
+        self._predict = msgspec.json.Decoder(_FastPredict)
+        self._recommend = msgspec.json.Decoder(_FastRecommend)
+        self._check = msgspec.json.Decoder(_FastCheck)
         self._answering: dict[str, Callable[[bytes], tuple[str, Callable[[Learned], object | None]] | None]] = {
             "/v1/predict": self._predicting,
             "/v1/recommend": self._recommending,

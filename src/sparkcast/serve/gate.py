@@ -153,8 +153,9 @@ def _session(cookie: bytes | None) -> str | None:
 
 
 def _with_fixed(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """A page may bring a policy of its own, with a nonce."""
+    """A page may bring policies of its own."""
     names = {name.lower() for name, _ in headers}
     policy = () if _CSP[0] in names else (_CSP,)
     store = () if b"cache-control" in names else ((b"cache-control", b"no-store"),)
-    return [*headers, *_FIXED, *policy, *store]
+    fixed = [one for one in _FIXED if one[0] not in names]  # forms send their origin only under `same-origin`
+    return [*headers, *fixed, *policy, *store]

@@ -42,8 +42,10 @@ def _observation(where: str, study: str, run: "RunBody", configuration: Configur
     known_names = tuple(response.name for response in WORDS.responses)
     times = [name for name in run.responses if name in known_names]
     if outcome is Outcome.OK and not times:
-        usual = "total_s (seconds from submission to exit), time_s, work_s, cost, accuracy"
-        raise StudyError(f"{where}a run that ended well has none of the responses", hint=f"give one of {usual}")
+        raise StudyError(
+            f"{where}a run that ended well has none of the responses",
+            hint="give one of total_s (seconds from submission to exit), time_s, work_s, cost, accuracy",
+        )
     if bad := next((n for n, v in run.responses.items() if n.endswith("_s") and v < 0), None):
         raise StudyError(f"{where}{bad} is negative", hint="give seconds")
     origin = LogOrigin(study, _NO_LOG, 0, is_complete=True)

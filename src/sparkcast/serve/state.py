@@ -15,7 +15,7 @@ from sparkcast.serve.catalog import Catalog, CatalogEntry
 from sparkcast.serve.learning import Basis, Learned, digest_of, learn
 from sparkcast.serve.settings import ServeSettings
 from sparkcast.serve.tasks import LearnTask
-from sparkcast.serve.worker import Worker
+from sparkcast.serve.worker import WorkProcess
 from sparkcast.store import Store, open_store
 from sparkcast.store.service import ServiceRows, service_url
 
@@ -118,7 +118,7 @@ class ServiceState:
         revision = self._revision(entry)
         learned: Learned
         if self.settings.workers:
-            learned = Worker(LearnTask(entry, self.settings.model)).result()
+            learned = WorkProcess(LearnTask(entry, self.settings.model)).result()
         else:
             learned = learn(entry, self.settings.model)
         if revision is not None:

@@ -1,20 +1,10 @@
 """Tokens, from the command line: whoever can write the store may make them."""
 
 import time
-from dataclasses import dataclass
 
-from sparkcast.display import Displayed
 from sparkcast.errors import StudyError
 from sparkcast.store import open_store
-from sparkcast.store.service import SCOPES, ServiceRows, Token, service_url
-
-
-@dataclass(frozen=True, slots=True)
-class TokenAnswer(Displayed):
-    """What became of a token; or all of them."""
-
-    tokens: tuple[Token, ...]
-    secret: str = ""  # of a new one: shown this once
+from sparkcast.store.service import SCOPES, ServiceRows, TokenAnswer, service_url
 
 
 def change_tokens(

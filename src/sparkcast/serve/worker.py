@@ -28,7 +28,7 @@ class WorkFailedError(SparkcastError):
         self.exit_code, self.http_status = failure.code, http_status
 
 
-class Worker:
+class WorkProcess:
     """One task in a process of its own."""
 
     def __init__(self, task: Task) -> None:

@@ -13,7 +13,7 @@ from sparkcast.errors import StudyError
 from sparkcast.serve.problems import document_of_error
 from sparkcast.serve.state import ServiceState
 from sparkcast.serve.tasks import LogTask, ValidateTask
-from sparkcast.serve.worker import CancelledError, Task, Worker
+from sparkcast.serve.worker import CancelledError, Task, WorkProcess
 from sparkcast.store.service import WorkRow
 
 _LOG = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ class WorkManager:
     def __init__(self, state: ServiceState) -> None:
         self._state = state
         self._pool = ThreadPoolExecutor(max(state.settings.workers, 1), thread_name_prefix="work")
-        self._workers: dict[str, Worker] = {}
+        self._workers: dict[str, WorkProcess] = {}
         self._lock = threading.Lock()
         self._is_closed = False
         self.queued = 0
@@ -97,7 +97,7 @@ class WorkManager:
 
         if not self._state.settings.workers:
             return task(on_progress)
-        worker = Worker(task)
+        worker = WorkProcess(task)
         with self._lock:
             self._workers[row.id] = worker
         return worker.result(on_progress)

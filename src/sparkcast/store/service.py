@@ -11,6 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from sparkcast.display import Displayed
 from sparkcast.errors import BusyError, UnknownNameError
 from sparkcast.registry import did_you_mean
 from sparkcast.store import schema
@@ -91,6 +92,14 @@ class Token:
 
     def allows(self, scope: str) -> bool:
         return SCOPES.index(self.scope) >= SCOPES.index(scope)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenAnswer(Displayed):
+    """What became of a token; or all of them."""
+
+    tokens: tuple[Token, ...]
+    secret: str = ""  # of a new one: shown this once
 
 
 @dataclass(frozen=True, slots=True)

@@ -324,6 +324,14 @@ class Store:
         with self._transaction() as connection:
             return self._definition(connection, study) or {}
 
+    def ingested_state(self) -> tuple[int, float]:
+        """How many runs were ingested, and when the last of them began: another when one came in."""
+        kept = schema.observations.c
+        query = sa.select(sa.func.count(), sa.func.max(kept.started_at)).where(kept.trial_id.is_(None))
+        with self._transaction() as connection:
+            n, last = connection.execute(query).one()
+        return int(n), float(last or 0.0)
+
     def ingested(self, study: str, *, with_records: bool = False, last: int | None = None) -> tuple[Observation, ...]:
         """Ingested runs of a study, those of applications that have not ended included, in the order they began.
 

@@ -4,7 +4,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ _OPTION = re.compile(rf"((?:--conf=)?[\w.-]*(?:{_WORDS})[\w.-]*=).+", re.IGNOREC
 _DONE = re.escape(REDACTED)
 _QUOTED = r"""\\?"(?:[^"\\\n]|\\.)*(?:"|$)|\\?'(?:[^'\\\n]|\\.)*(?:'|$)"""
 _VALUE = rf"(?P<secret>{_DONE}|{_QUOTED}|\S+)"
+_SHORT = re.compile(r"[\w.%]{0,15}")  # one word that is shorter than all secrets that tell themselves by their form
 _ANY_CASE = re.IGNORECASE | re.MULTILINE
 # Within a text. In each, `secret` is what nobody may see.
 _PATTERNS = tuple(
@@ -82,6 +83,8 @@ def redact_text(text: str) -> str:
     >>> redact_text("spark.hadoop.fs.s3a.secret.key=x")
     'spark.hadoop.fs.s3a.secret.key=*********(redacted)'
     """
+    if _SHORT.fullmatch(text):
+        return text
     for pattern in _PATTERNS:
         text = pattern.sub(_without_secret, text)
     return text
@@ -109,6 +112,7 @@ def split_secrets(properties: Mapping[str, str]) -> tuple[dict[str, str], dict[s
     return public, {name: text for name, text in properties.items() if name not in public}
 
 
+@lru_cache(4096)
 def is_secret(name: str) -> bool:
     """Whether what has this name must not be written down.
 
@@ -137,6 +141,8 @@ def _takes_secret(option: str, word: str) -> bool:
 
 def redact_plain(value: Any) -> Any:
     """Plain data (mappings, lists, texts) as they may be shown."""
+    if type(value) in (float, int):
+        return value
     if isinstance(value, Mapping):
         return {
             name: REDACTED if isinstance(part, str) and part and is_secret(str(name)) else redact_plain(part)

@@ -49,20 +49,35 @@ def _headline(found: "FleetReport") -> str:
     period = f"{runs} since {date_of(found.since_s)}"
     if not found.savings:
         return f"{period}: no saving is known."
-    worth, low, high = together(found.savings)
-    whole = found.total.worth
-    share = f", {show_percent(worth / whole)} of all" if whole else ""
-    return (
-        f"{period} could have saved {_worth(worth, found)}{share} (90%: {_worth(low, found)} to {_worth(high, found)})."
-    )
+    if found.currency:
+        saved, low, high = together([(one.worth, one.low, one.high) for one in found.savings])
+        whole, more = found.total.worth, ""
+    else:
+        amounts = [(one.core_hours, one.low_core_hours, one.high_core_hours) for one in found.savings]
+        saved, low, high = together(amounts)
+        gib = sum(one.gib_hours for one in found.savings)
+        whole, more = found.total.core_hours, f", and {_number(gib)} GiB-hours of memory" if gib else ""
+    share = f", {show_percent(saved / whole)} of all" if whole else ""
+    interval = f"(90%: {_worth(low, found)} to {_worth(high, found)})"
+    return f"{period} could have saved {_worth(saved, found)}{share} {interval}{more}."
 
 
-def together(savings: Sequence["Saving"]) -> tuple[float, float, float]:
+def together(amounts: Sequence[tuple[float, float, float]]) -> tuple[float, float, float]:
     """The sum, with an interval: errors of different jobs have nothing to do with each other."""
-    worth = sum(one.worth for one in savings)
-    low = worth - sum((one.worth - one.low) ** 2 for one in savings) ** 0.5
-    high = worth + sum((one.high - one.worth) ** 2 for one in savings) ** 0.5
-    return worth, low, high
+    whole = sum(middle for middle, _, _ in amounts)
+    low = whole - sum((middle - low) ** 2 for middle, low, _ in amounts) ** 0.5
+    high = whole + sum((high - middle) ** 2 for middle, _, high in amounts) ** 0.5
+    return whole, low, high
+
+
+def _amounts(one: "Saving", found: "FleetReport") -> tuple[str, str]:
+    """What a change saves, and its interval: money, or the hours that it is about."""
+    if found.currency:
+        return _worth(one.worth, found), f"{_worth(one.low, found)} to {_worth(one.high, found)}"
+    if one.core_hours:
+        return _worth(one.core_hours, found), f"{_number(one.low_core_hours)} to {_number(one.high_core_hours)}"
+    share = one.gib_hours / one.worth if one.worth else 0.0
+    return f"{_number(one.gib_hours)} GiB-hours", f"{_number(one.low * share)} to {_number(one.high * share)}"
 
 
 def _show_savings(page: Page, found: "FleetReport", shown: int) -> None:
@@ -70,8 +85,7 @@ def _show_savings(page: Page, found: "FleetReport", shown: int) -> None:
         (
             one.job,
             one.text,
-            _worth(one.worth, found),
-            f"{_worth(one.low, found)} to {_worth(one.high, found)}",
+            *_amounts(one, found),
             "not known" if one.risk is None else show_probability(one.risk),
             _runs(one.n_runs),
             one.evidence,
@@ -93,7 +107,7 @@ def _show_totals(page: Page, title: str, totals: Sequence["FleetTotal"], found: 
             one.name or "(not known)",
             one.n_runs,
             one.n_failed,
-            f"{one.core_hours:.3g}",
+            _number(one.core_hours),
             _worth(one.worth, found),
             show_percent(one.wasted),
         )
@@ -108,11 +122,12 @@ def _show_totals(page: Page, title: str, totals: Sequence["FleetTotal"], found: 
 
 def _total(total: "FleetTotal", found: "FleetReport") -> str:
     money = f", {_worth(total.worth, found)}" if found.currency else ""
-    return f"{total.core_hours:.3g} core-hours{money}; {show_percent(total.wasted)} wasted: idle slots and failed runs"
+    wasted = f"{show_percent(total.wasted)} wasted: idle slots and failed runs"
+    return f"{_number(total.core_hours)} core-hours{money}; {wasted}"
 
 
 def _worth(amount: float, found: "FleetReport") -> str:
-    return show_money(amount, found.currency) if found.currency else f"{amount:.3g} core-hours"
+    return show_money(amount, found.currency) if found.currency else f"{_number(amount)} core-hours"
 
 
 def _runs(n: int) -> str:
@@ -121,3 +136,8 @@ def _runs(n: int) -> str:
 
 def _jobs(jobs: Sequence[str]) -> str:
     return jobs[0] if len(jobs) == 1 else f"{jobs[0]} and {len(jobs) - 1} more"
+
+
+def _number(amount: float) -> str:
+    """Three digits that count, without an exponent."""
+    return f"{amount:,.0f}" if amount >= 100 else f"{amount:.3g}"

@@ -7,7 +7,7 @@ from sparkcast.text._page import Page
 from sparkcast.units import show_probability, show_seconds
 
 if TYPE_CHECKING:
-    from sparkcast.api.submission import SubmittedJob
+    from sparkcast.recommend.submission import SubmittedJob
 
 
 def write(page: Page, result: "SubmittedJob") -> None:

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 from sparkcast.text._page import Page
 
 if TYPE_CHECKING:
-    from sparkcast.store.service import Token
+    from sparkcast.store.service import Token, TokenAnswer
 
 
-def write(page: Page, result: object) -> None:
-    tokens: tuple[Token, ...] = result.tokens  # type: ignore[attr-defined]
-    secret = str(result.secret)  # type: ignore[attr-defined]
-    if secret:
-        page.verbatim(secret)
+def write(page: Page, result: "TokenAnswer") -> None:
+    tokens = result.tokens
+    if result.secret:
+        page.verbatim(result.secret)
         page.say("keep it now: it is not stored, and not shown again")
         return
     if not tokens:

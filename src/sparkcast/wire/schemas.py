@@ -46,7 +46,6 @@ class ErrorDocument:
 def documents() -> dict[str, Any]:
     """The type of each command's document; of `run`, also what --dry-run prints, and of `list`, what a kind holds."""
     from sparkcast.analysis import Analysis
-    from sparkcast.api.submission import SubmittedJob
     from sparkcast.data.ingest import Ingested
     from sparkcast.demo import DemoResult
     from sparkcast.designs.summary import PlanSummary
@@ -60,6 +59,7 @@ def documents() -> dict[str, Any]:
     from sparkcast.queues.admission import Decision
     from sparkcast.queues.answer import QueueAnswer
     from sparkcast.recommend import Recommendation
+    from sparkcast.recommend.submission import SubmittedJob
     from sparkcast.replay import WhatIf
     from sparkcast.replications import Replicated
     from sparkcast.runs.campaign import CampaignResult
@@ -68,6 +68,7 @@ def documents() -> dict[str, Any]:
     from sparkcast.store.copying import StoreCopied
     from sparkcast.store.migrating import StoreMigrated
     from sparkcast.store.pruning import StorePruned
+    from sparkcast.store.service import TokenAnswer
     from sparkcast.validate import Validation
     from sparkcast.wire.results import Exported, FitReport, Kinds, Starter, Written
 
@@ -92,6 +93,7 @@ def documents() -> dict[str, Any]:
         "replicate": Replicated,
         "report": Written,
         "run": CampaignResult | list[str],
+        "serve token": TokenAnswer,
         "submit": SubmittedJob,
         "store check": StoreChecked,
         "store copy": StoreCopied,

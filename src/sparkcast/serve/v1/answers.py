@@ -38,7 +38,7 @@ def analyze(body: AnalyzeBody, ask: Ask) -> Response:
 def predict(body: PredictBody, ask: Ask) -> Response:
     """A response, with an interval for the next run, at settings that need not have been run."""
     learned = ask.learned(body.study)
-    options: dict[str, Any] = body.model_dump(include={"response", "level", "extrapolate"})
+    options: dict[str, Any] = body.model_dump(exclude={"study", "at"})
     if isinstance(body.at, dict):
         return ask.document("predict", api.predict(learned.source, body.at, **options), learned)
     many = api.predict(learned.source, body.at, **options)

@@ -1,6 +1,5 @@
 """What all endpoints share: who asks, about what, and how an answer is written."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -15,7 +14,6 @@ from sparkcast.serve.problems import JsonBytes
 from sparkcast.serve.state import ServiceState
 from sparkcast.serve.working import WorkManager
 from sparkcast.wire.documents import document_of
-from sparkcast.wire.schemas import schemas
 
 _ERRORS = {
     400: "the request cannot be read",
@@ -41,15 +39,11 @@ def errors() -> dict[int | str, dict[str, Any]]:
 
 def answers(document: str, description: str) -> dict[int | str, dict[str, Any]]:
     """What an endpoint answers, for the OpenAPI document: the form that the command prints with --json."""
-    schema = _without_references(schemas()[document]) if document else {"type": "object"}
+    schema: dict[str, Any] = {"type": "object"}
+    if document:
+        schema["description"] = f"the document of the command {document}: see docs/reference/json.md"
     body = {"application/json": {"schema": schema}}
     return {**errors(), 200: {"description": description, "content": body}}
-
-
-def _without_references(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Only what OpenAPI needs to tell forms apart; `docs/reference/schemas` has all of it."""
-    title = str(schema.get("title", "")).removesuffix(" --json")
-    return {"type": "object", "description": f"as `{title} --json` prints it; see docs/reference/schemas"}
 
 
 @dataclass(frozen=True, slots=True)

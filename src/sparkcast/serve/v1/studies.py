@@ -134,16 +134,3 @@ def one_study(study: str, ask: Ask) -> Response:
     told |= {"runs": len(dataset.observations), "failed": failed, "settings": levels}
     told |= {"responses": list(dataset.responses), "basis": to_plain(ask.state.basis(learned))}
     return JsonBytes(redact_plain(told))
-
-
-@router.get("/jobs", responses=answers("", "recurring jobs"))
-def jobs(ask: Ask) -> Response:
-    """The recurring jobs of the store, by name."""
-    listed = []
-    for job in ask.state.histories():
-        if not ask.who.sees(ask.access.owner_of(job.name)):
-            continue
-        last = max((run.started_at or 0.0 for run in job.runs), default=0.0) or None
-        row = {"name": job.name, "key": job.key, "runs": len(job.runs), "complete": len(job.complete)}
-        listed.append({**row, "last_started_at": last, "reasons": list(job.reasons)})
-    return JsonBytes(redact_plain({"schema": "sparkcast/jobs/1", "jobs": listed}))

@@ -1,0 +1,212 @@
+"""What the history of each job shows, run by run: measured against forecast, changes, parts, and the next run."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import exp
+from statistics import fmean, median
+
+from sparkcast.history.changes import JobChange, RunScore, changes_of, score_run, unusual_places
+from sparkcast.history.jobs import JobHistory
+from sparkcast.history.learn import learn_prior
+from sparkcast.history.model import JobModel
+from sparkcast.history.points import RunPoint, points_of
+from sparkcast.history.prior import FleetPrior
+from sparkcast.history.savings import Saving, savings_of
+from sparkcast.study import Observation, Price
+from sparkcast.study.application import EXIT, LAUNCH, Part
+
+_PARTS = {LAUNCH: "starting the driver", **{part.response: str(part.value) for part in Part}, EXIT: "stopping"}
+ENOUGH = 8  # runs from which alarms are believed
+_COMPARED = 10  # runs before and after a change whose parts are compared
+_STALE_GAPS, _STALE_S = 3.0, 3 * 86400.0  # without a run for so many times the usual gap, and for so long
+
+
+@dataclass(frozen=True, slots=True)
+class StoryRun:
+    """One run that ended well, and what the runs before it let expect at its input."""
+
+    run_id: str
+    started_s: float
+    took_s: float
+    low_s: float  # 90 % of such runs fall between these; after a change, without the change
+    middle_s: float
+    high_s: float
+    input_size: float
+    executors: int | None
+    core_hours: float | None
+    is_alarm: bool
+    changed: tuple[str, ...]  # settings that differ from the run before
+
+    @property
+    def is_inside(self) -> bool:
+        return self.low_s <= self.took_s <= self.high_s
+
+
+@dataclass(frozen=True, slots=True)
+class PartsShift:
+    """Where the time of typical runs went before a change, and since."""
+
+    before: Mapping[str, float]  # seconds, by what people call the part
+    since: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class JobStory:
+    """One recurring job."""
+
+    name: str
+    runs: tuple[StoryRun, ...]  # in order of time
+    n_runs: int  # with those that failed or have not ended
+    n_failed: int
+    n_running: int
+    user: str
+    queue: str
+    usual_s: float | None
+    core_hours: float  # of the period
+    worth: float  # the same in money, where there is a price
+    next_s: tuple[float, float, float] | None  # of the next run: 5 %, median, 95 %, with what was learned since
+    changes: tuple[JobChange, ...]
+    latest: RunScore | None  # the last run, where it took unusually long
+    savings: tuple[Saving, ...]
+    parts: PartsShift | None
+    last_s: float | None
+    is_stale: bool
+    reasons: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def change(self) -> JobChange | None:
+        """The last one."""
+        return self.changes[-1] if self.changes else None
+
+    @property
+    def coverage(self) -> tuple[int, int] | None:
+        """How many runs fell inside their interval, of how many that followed enough others."""
+        judged = self.runs[ENOUGH:]
+        before = [run for run in judged if self.change is None or run.started_s < self.change.since_s]
+        return (sum(run.is_inside for run in before), len(before)) if before else None
+
+    @property
+    def error(self) -> float | None:
+        """The mean error of the forecasts, as a share."""
+        judged = [run for run in self.runs[ENOUGH:] if self.change is None or run.started_s < self.change.since_s]
+        return fmean(abs(run.took_s / run.middle_s - 1) for run in judged) if judged else None
+
+
+def stories_of(
+    histories: Sequence[JobHistory],
+    *,
+    since_s: float,
+    until_s: float,
+    price: Price | None = None,
+    prior: FleetPrior | None = None,
+) -> Iterator[JobStory]:
+    """One after the other, by name."""
+    points = {one.name: points_of(one.runs) for one in histories}
+    learned = prior or learn_prior(points.values())
+    for history in histories:
+        yield _story(history, points[history.name], learned, since_s, until_s, price)
+
+
+def _story(
+    history: JobHistory,
+    points: Sequence[RunPoint],
+    prior: FleetPrior,
+    since_s: float,
+    until_s: float,
+    price: Price | None,
+) -> JobStory:
+    from sparkcast.history.savings import worth_of
+
+    model = JobModel(points, prior) if points else None
+    scored = [] if model is None else model.scored
+    alarms = set() if model is None or len(scored) < ENOUGH else set(unusual_places(model))
+    changes = () if model is None or len(scored) < ENOUGH else changes_of(history.name, model)
+    runs = () if model is None else tuple(_runs(model, alarms, prior))
+    took = [run.took_s for run in runs]
+    last = max((run.started_at or 0.0 for run in history.runs), default=None)
+    latest = None
+    if model is not None and alarms and max(alarms) == len(scored) - 1:
+        latest = score_run(history.name, model, len(scored) - 1)
+    gaps = [after.started_s - before.started_s for before, after in pairwise(runs)]
+    is_stale = last is not None and bool(gaps) and until_s - last > max(_STALE_GAPS * median(gaps), _STALE_S)
+    recent = [point for point in points if point.started_s >= since_s]
+    hours = sum(point.core_hours or 0.0 for point in recent)
+    record = next((run.record for run in reversed(history.runs) if run.record is not None), None)
+    return JobStory(
+        history.name,
+        runs,
+        len(history.runs),
+        sum(_has_failed(run) for run in history.runs),
+        len(history.running),
+        "" if record is None else record.user,
+        "" if record is None else record.queue,
+        median(took[-20:]) if took else None,
+        hours,
+        worth_of(hours, sum(point.gib_hours or 0.0 for point in recent), price),
+        None if model is None or len(runs) < 2 else _next(model),
+        changes,
+        latest,
+        () if model is None or is_stale else savings_of(history.name, model, since_s, price),
+        None if model is None or not changes else _parts(model),
+        last,
+        is_stale,
+        history.reasons,
+    )
+
+
+def _has_failed(run: Observation) -> bool:
+    return not run.ok and (run.origin is None or run.origin.is_complete)
+
+
+def _runs(model: JobModel, alarms: set[int], prior: FleetPrior) -> Iterator[StoryRun]:
+    """After the last change the forecast is that of the runs before it: the band shows what would have been."""
+    place = model.shifts[-1].place if model.shifts else len(model.scored)
+    before = JobModel(model.points[:place], prior) if place < len(model.scored) else None
+    for at, one in enumerate(model.scored):
+        point, expected = one.point, one.expected
+        if before is not None and at >= place:
+            size = point.input_size or None
+            expected = before.forecast(input_size=size, executors=point.executors, cores=point.cores)
+        reach = _reach(expected.df) * expected.sd
+        low, middle, high = (exp(expected.mean + by) for by in (-reach, 0.0, reach))
+        took = exp(one.value)
+        is_since = at >= place and took > high
+        yield StoryRun(
+            point.run_id,
+            point.started_s,
+            took,
+            low,
+            middle,
+            high,
+            point.input_size,
+            point.executors,
+            point.core_hours,
+            at in alarms or is_since,
+            one.changed,
+        )
+
+
+def _reach(df: float) -> float:
+    """Standard deviations of Student's distribution between which 90 % lie (Cornish and Fisher)."""
+    z = 1.645
+    return z if df > 200 else z + (z**3 + z) / (4 * df) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * df**2)
+
+
+def _next(model: JobModel) -> tuple[float, float, float]:
+    low, high = (found := model.forecast().distribution()).interval(0.9)
+    return low, found.median, high
+
+
+def _parts(model: JobModel) -> PartsShift | None:
+    """The medians of a few runs on either side of the last change."""
+    place = model.shifts[-1].place
+    sides = (model.points[max(place - _COMPARED, 0) : place], model.points[place : place + _COMPARED])
+    if not all(sides):
+        return None
+    before, since = ({title: _typical(side, name) for name, title in _PARTS.items()} for side in sides)
+    return PartsShift(before, since)
+
+
+def _typical(points: Sequence[RunPoint], part: str) -> float:
+    return median(point.responses.get(part, 0.0) for point in points)
