@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sparkcast.errors import StudyError
-from sparkcast.learned.about import ConfigurationRuns
 from sparkcast.recommend import Limit
 from sparkcast.recommend.evaluation import RunRecord
 from sparkcast.recommend.question import Objective
@@ -29,48 +28,47 @@ def whole_data(
     words: Vocabulary,
 ) -> WholeData:
     """`given`: settings that the question fixes, or gives values to choose from (None)."""
-    for name in known.factors:
-        if name not in given and names_a_job(name):
-            _require_one_job(name, [seen.configuration[name] for seen in known.seen if seen.ok])
+    _require_one_job(known, given)
     decisive = {objective.response, *(limit.response for limit in limits)}
     # A share of the data is what an accuracy is bought with.
     roles = (Role.DATA_SIZE,) if words.quality in decisive else (Role.DATA_SIZE, Role.FRACTION)
     names = [name for name in known.factors if words.role(name) in roles and name not in {*given, *decisive}]
     held: dict[str, Level] = {}
-    notes = []
+    notes: list[str] = []
+    like = _categories(known, given)
     for name in names:
-        ran = _like_given([seen for seen in known.seen if seen.ok and seen.configuration.includes(held)], known, given)
+        ran = [seen for seen in known.seen if seen.ok and seen.configuration.includes(held)]
         if not ran:
             continue
+        # The largest that this job or machine had, where it is fixed: another's says nothing of it.
+        ran = [seen for seen in ran if seen.configuration.includes(like)] or ran
         held[name] = _largest(name, [seen.configuration[name] for seen in ran])
-        if larger := _failed_above(known, name, held[name]):
-            notes.append(f"{name}={_largest(name, larger)} was run as well, but every run of it failed")
+        notes += _failed_above(known, name, held[name])
     return WholeData(Configuration(held), tuple(notes))
 
 
-def _like_given(
-    ran: Sequence[ConfigurationRuns], known: RunRecord, given: Mapping[str, Level | None]
-) -> Sequence[ConfigurationRuns]:
-    """Those of the job or machine that is fixed: the largest amount of another says nothing of it."""
-    fixed = {name: level for name, level in given.items() if level is not None and name in known.factors}
-    categories = Configuration({name: level for name, level in fixed.items() if as_number(level) is None})
-    return [seen for seen in ran if seen.configuration.includes(categories)] or ran
-
-
-def _failed_above(known: RunRecord, name: str, held: Level) -> list[Level]:
+def _failed_above(known: RunRecord, name: str, held: Level) -> list[str]:
     failed = [seen.configuration[name] for seen in known.seen if seen.failed and not seen.ok]
-    return [level for level in failed if _number(level) > _number(held)]
+    larger = [level for level in failed if _number(level) > _number(held)]
+    return [f"{name}={_largest(name, larger)} was run as well, but every run of it failed"] if larger else []
 
 
-def _require_one_job(name: str, levels: Sequence[Level]) -> None:
+def _categories(known: RunRecord, given: Mapping[str, Level | None]) -> Configuration:
+    """Those that a question fixes."""
+    fixed = {name: level for name, level in given.items() if level is not None and name in known.factors}
+    return Configuration({name: level for name, level in fixed.items() if as_number(level) is None})
+
+
+def _require_one_job(known: RunRecord, given: Mapping[str, Level | None]) -> None:
     """Jobs do different work: the quickest of them is no answer about the others."""
-    jobs = tuple(dict.fromkeys(levels))
-    if len(jobs) > 1 and any(as_number(job) is None for job in jobs):
-        shown, one = ", ".join(map(str, jobs[:3])) + ", ..." * (len(jobs) > 3), {name: jobs[0]}
-        raise StudyError(
-            f"{name} says which job ran ({shown}), and nobody chooses that",
-            hint=f"read the rows of one: `where={one}`; or, of a study, say which: `fix={one}`",
-        )
+    for name in (one for one in known.factors if one not in given and names_a_job(one)):
+        jobs = tuple(dict.fromkeys(seen.configuration[name] for seen in known.seen if seen.ok))
+        if len(jobs) > 1 and any(as_number(job) is None for job in jobs):
+            shown, one = ", ".join(map(str, jobs[:3])) + ", ..." * (len(jobs) > 3), {name: jobs[0]}
+            raise StudyError(
+                f"{name} says which job ran ({shown}), and nobody chooses that",
+                hint=f"read the rows of one: `where={one}`; or, of a study, say which: `fix={one}`",
+            )
 
 
 def _largest(name: str, levels: Sequence[Level]) -> Level:
