@@ -17,7 +17,7 @@ from sparkcast.wire.documents import document_of
 
 
 def uploads(client: TestClient) -> list[Path]:
-    return [*Path(client.app.state.service.folder.name).glob("upload-*")]  # type: ignore[attr-defined]
+    return [*Path(client.app.state.service.folder).glob("upload-*")]  # type: ignore[attr-defined]
 
 
 def test_an_uploaded_log_gets_its_profile_and_nothing_of_it_is_kept() -> None:
