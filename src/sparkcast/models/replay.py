@@ -109,7 +109,7 @@ class ReplayedRuns:
         self._measure, self._response = _MEASURES[response], response
         names = {name for run in runs for name in run.run.configuration}
         self._own = {role: data.vocabulary.first(role, among=names) for role in _CLUSTER}
-        self._size = data.vocabulary.first(*SIZES, among=names)
+        self._size = data.vocabulary.first(*SIZES, among=data.factors) or data.vocabulary.first(*SIZES, among=names)
         own = {name for name in (*self._own.values(), self._size) if name}
         self._others = tuple(name for name in data.factors if name not in own)
         self._groups: dict[Configuration, list[RecordedRun]] = {}

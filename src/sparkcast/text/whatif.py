@@ -20,7 +20,7 @@ def write(page: Page, found: "WhatIf") -> None:
     _show_table(page, found)
     page.labeled(list(_labeled(found, details)))
     if not details:
-        page.tell("Next: add `within_s=600` for the cheapest cluster that meets a deadline, or `.text(details=True)`.")
+        page.tell("Next: add `within_s=600` to choose a cluster, or `.text(details=True)`.")
 
 
 def _headline(found: "WhatIf") -> str:
