@@ -5,7 +5,6 @@ import io
 import json
 import math
 import re
-import shlex
 from pathlib import Path
 from typing import Any
 
