@@ -11,7 +11,9 @@ slots, jobs in sequence), perfect scaling, no change, and the schedule alone (gi
 """
 
 import argparse
+import resource
 import sys
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -22,12 +24,13 @@ from pathlib import Path
 from statistics import mean
 
 import numpy as np
+from _event_logs import write_log
 from _whatif_jobs import JOBS, WARM_UP, run_all
 
 from sparkcast.errors import NotEnoughDataError
 from sparkcast.eventlogs import find_logs, read_log
 from sparkcast.facts import facts_of
-from sparkcast.replay import JobWork, Played, Recorded, StageWork, WhatIfQuestion, play, recorded
+from sparkcast.replay import JobWork, Played, Recorded, StageWork, WhatIfQuestion, play, recorded, what_if
 from sparkcast.replay.change import changed
 from sparkcast.replay.cluster import Node, ReplayCluster
 from sparkcast.replay.intervals import ReplaySpread, prior_spread
@@ -315,24 +318,26 @@ def _in_jobs(played: Played, real: float) -> float:
 
 
 def speed() -> None:
-    draw = np.random.default_rng(1)
+    """Logs that were made up, read and answered as `sparkcast whatif` does, with intervals, knee, floor and traps."""
     for n_tasks, n_shapes in ((10_000, 64), (1_000_000, 16)):
-        per_stage = n_tasks // 20
-        stages = tuple(
-            StageWork(
-                n, 0, "", 0, (n - 1,) if n else (), 0.01, 0.01, draw.lognormal(0, 0.5, per_stage),
-                np.full(per_stage, 0.01), np.arange(per_stage),
-            )
-            for n in range(20)
-        )  # fmt: skip
-        from sparkcast.replay import RecordedWork
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder) / "log"
+            write_log(place, n_tasks, is_full=False)
+            begun = time.process_time()
+            read = read_log(place)
+        after_reading, held = time.process_time(), _peak_mib()
+        source = recorded(read, facts_of(read))
+        ready = time.process_time()
+        what_if([source], WhatIfQuestion(executors=tuple(range(4, 4 * n_shapes + 1, 4))))
+        print(
+            f"{n_tasks:,} tasks: read {after_reading - begun:.2f} s ({held:,.0f} MiB), understood "
+            f"{ready - after_reading:.2f} s, {n_shapes} configurations {time.process_time() - ready:.2f} s of CPU "
+            f"({_peak_mib():,.0f} MiB)"
+        )
 
-        work = RecordedWork("speed", (JobWork(0, "", (), 0.0, 0.0, tuple(range(20))),), stages, 0.0, 0.0, 64)
-        begun = time.process_time()
-        for shape in range(n_shapes):
-            slots = 8 * (shape + 1)
-            play(changed(work, slots), _slots(slots))
-        print(f"{n_tasks:,} tasks x {n_shapes} configurations: {time.process_time() - begun:.2f} s of CPU")
+
+def _peak_mib() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:

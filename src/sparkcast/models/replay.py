@@ -161,7 +161,7 @@ class ReplayedRuns:
             center, sd = self._spread(runs).at(centers, distances, target.data)
             played = play_at(first, target.executors, target.cores, target.question)
             unsure = doubt(first, target.executors, target.cores, target.question, played)
-            self._found[at] = center, (sd**2 + (unsure / 2 / _Z) ** 2) ** 0.5
+            self._found[at] = center, (sd**2 + (unsure / _Z) ** 2) ** 0.5
         return self._found[at]
 
     def _runs_like(self, at: Configuration) -> list[RecordedRun]:
