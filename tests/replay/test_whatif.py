@@ -24,7 +24,7 @@ from sparkcast.recommend.question import Question
 from sparkcast.recommend.replayed import recommend_replayed
 from sparkcast.replay import Parallelism, Recorded, WhatIf, WhatIfQuestion, play, recorded, what_if
 from sparkcast.replay.change import changed
-from sparkcast.replay.whatif import settled
+from sparkcast.replay.settling import settled
 from sparkcast.replay.workload import Coalesced, FileSplits
 from sparkcast.report.figures.replays import replays_of
 from sparkcast.report.page import render_application
@@ -136,9 +136,9 @@ def test_logs_on_other_cores_settle_whether_tasks_follow_the_cores() -> None:
     alone = source(on(4, 4)).work.stages[0]
     assert alone.parallelism is Parallelism.CORES
     assert alone.in_doubt
-    never = settled([source(on(4, 4)), source(on(8, 4))])[0].work.stages[0]
+    never = settled([source(on(4, 4)).work, source(on(8, 4)).work])[0].stages[0]
     assert never.parallelism is Parallelism.FIXED
-    always = settled([source(on(4, 4)), source(on(8, 8))])[0].work.stages[0]
+    always = settled([source(on(4, 4)).work, source(on(8, 8)).work])[0].stages[0]
     assert always.parallelism is Parallelism.CORES
     assert not always.in_doubt
     # Eight cores without a task more: no other cluster is quicker, and nothing is in doubt.

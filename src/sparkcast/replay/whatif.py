@@ -17,7 +17,8 @@ from sparkcast.replay.plans import broadcasts_of
 from sparkcast.replay.play import Played, play
 from sparkcast.replay.question import WhatIfQuestion
 from sparkcast.replay.reading import workload_of
-from sparkcast.replay.workload import Parallelism, RecordedWork, StageWork
+from sparkcast.replay.settling import settled
+from sparkcast.replay.workload import Parallelism, RecordedWork
 from sparkcast.study import Outcome
 from sparkcast.units import show_bytes, show_percent, show_seconds
 
@@ -82,7 +83,8 @@ def what_if(sources: Sequence[Recorded], question: WhatIfQuestion) -> WhatIf:
         NotEnoughDataError: More data would change a plan.
         InfeasibleError: A stage could not start on a cluster.
     """
-    sources = settled(sources)
+    works = settled([source.work for source in sources])
+    sources = [replace(source, work=work) for source, work in zip(sources, works, strict=True)]
     first = sources[0]
     for source in sources:
         require_same_plan(source, question.data)
@@ -301,36 +303,6 @@ def doubt(source: Recorded, executors: int, cores: int, question: WhatIfQuestion
     if same or share_in_doubt(source.work) <= _FOLLOWS:
         return 0.0
     return log(play_at(source, executors, cores, question, follow=False).wall_s / played.wall_s)
-
-
-def settled(sources: Sequence[Recorded]) -> list[Recorded]:
-    """Whether tasks follow the cores, where a log of the same stages on another number of cores tells."""
-    return [replace(one, work=_settled(one.work, [other.work for other in sources])) for one in sources]
-
-
-def _settled(work: RecordedWork, others: Sequence[RecordedWork]) -> RecordedWork:
-    names = [stage.name for stage in work.stages]
-    telling = [
-        other
-        for other in others
-        if other.default_cores != work.default_cores and [stage.name for stage in other.stages] == names
-    ]
-    if not telling or not any(stage.in_doubt for stage in work.stages):
-        return work
-    stages = [
-        _settled_stage(stage, [other.stages[place].n_partitions for other in telling],
-                       [other.default_cores for other in telling])
-        for place, stage in enumerate(work.stages)
-    ]  # fmt: skip
-    return replace(work, stages=tuple(stages))
-
-
-def _settled_stage(stage: StageWork, numbers: Sequence[int], cores: Sequence[int]) -> StageWork:
-    if not stage.in_doubt:
-        return stage
-    if all(n == stage.n_partitions for n in numbers):
-        return replace(stage, parallelism=Parallelism.FIXED, in_doubt=False)
-    return replace(stage, in_doubt=list(numbers) != list(cores))
 
 
 def _is_measured(source: Recorded, executors: int, cores: int, question: WhatIfQuestion) -> bool:
