@@ -85,7 +85,7 @@ def _labeled(found: "WhatIf", details: bool) -> Iterator[tuple[str, str]]:
     if found.knee is not None:
         yield "Knee", f"{_shape(found.knee)}: the fewest slots within 10% of the fastest time here"
     if found.floor is not None:
-        stages = ", ".join(f"{label} {show_seconds(took)}" for label, took in found.floor.stages)
+        stages = ", ".join(f"{label} ({show_seconds(took)})" for label, took in found.floor.stages)
         yield (
             "Floor",
             f"never faster than {show_seconds(found.floor.time_s)}, however many executors: "
