@@ -10,6 +10,7 @@ import numpy as np
 from sparkcast.arrays import Floats
 from sparkcast.history.follow import ShiftFound
 from sparkcast.history.model import JobModel, ScoredRun
+from sparkcast.history.places import ClusterMove, moves_of
 from sparkcast.history.points import RunPoint
 from sparkcast.study import StageRecord
 from sparkcast.study.application import LAUNCH, Part
@@ -29,7 +30,7 @@ _90 = 1.645
 class Cause:
     """What changed together with the time."""
 
-    kind: str  # setting, part, stage, input or memory
+    kind: str  # setting, part, stage, memory or cluster
     name: str
     text: str
     seconds: float  # that it takes longer in a run; 0 where that is not its unit
@@ -87,10 +88,29 @@ class RunScore:
 
 def changes_of(job: str, model: JobModel) -> tuple[JobChange, ...]:
     """The changes of a job, in order of time, with what changed with each."""
-    return tuple(
+    shifts = [
         _change(job, model, shift, _end(model, number))
         for number, shift in enumerate(model.shifts)
         if abs(shift.log_ratio) >= LEAST
+    ]
+    moves = [_move(job, model, move) for move in moves_of(model.points, model.places) if abs(move.log_ratio) >= LEAST]
+    return tuple(sorted((*shifts, *moves), key=lambda one: one.since_s))
+
+
+def _move(job: str, model: JobModel, move: ClusterMove) -> JobChange:
+    """To another cluster, where it is slower or faster than was expected."""
+    point = model.points[move.place]
+    ratio, sd = move.log_ratio, move.sd
+    return JobChange(
+        job,
+        point.run_id,
+        point.started_s,
+        model.points[move.found].started_s,
+        expm1(ratio),
+        expm1(ratio - _90 * sd),
+        expm1(ratio + _90 * sd),
+        len(model.points) - move.place,
+        (Cause("cluster", move.since, f"since then on {move.since}, on {move.before} before", 0.0),),
     )
 
 
