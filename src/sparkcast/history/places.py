@@ -86,7 +86,9 @@ class ClusterEffects:
 
     def knows(self, cluster: str) -> bool:
         """Whether the job ran there."""
-        return bool(cluster) and (cluster == self.first or cluster in self._effects) and not self._is_restless
+        effect = self._effects.get(cluster)
+        ran = cluster == self.first or (effect is not None and effect.runs > 0)
+        return bool(cluster) and ran and not self._is_restless
 
     def _expected(self, speed: ClusterSpeed | None) -> tuple[float, float]:
         """By how much the logarithm of the time is higher where speeds are these, and its standard deviation."""
