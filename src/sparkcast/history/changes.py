@@ -19,6 +19,7 @@ from sparkcast.units import show_bytes, show_percent, show_seconds
 LEAST = 0.05  # a smaller change of the time is not told
 _FIRST_RUNS = 5  # of a job that raise no alarm
 _UNUSUAL = 0.9997  # of such runs take less
+_FEWEST_SIZED, _MOST_SIZED = 5, 60  # runs on either side of a change that say how large it is
 _COMPARED = 10  # runs before and after a change whose stages are compared
 _SHARE = 0.15  # of a change, from which on a part or a stage is named
 _AS_USUAL = 0.15  # of the input
@@ -118,12 +119,45 @@ def _end(model: JobModel, number: int) -> int:
     return model.shifts[number + 1].place if number + 1 < len(model.shifts) else len(model.scored)
 
 
+def _begin(model: JobModel, place: int) -> int:
+    """The place of the first run since the change before."""
+    return max((shift.place for shift in model.shifts if shift.place < place), default=0)
+
+
+def _size(model: JobModel, shift: ShiftFound, begin: int, end: int, levels: Floats) -> tuple[float, float]:
+    """Of a change, with all runs up to the next one: those with which it showed were likely the most different."""
+    values = np.array([one.value for one in model.scored]) - levels
+    sides = values[max(begin, shift.place - _MOST_SIZED) : shift.place], values[shift.place : end][:_MOST_SIZED]
+    n_before, n_after = map(len, sides)
+    if min(n_before, n_after) < _FEWEST_SIZED:
+        return shift.log_ratio, shift.sd
+    middles = [_robust_mean(side) for side in sides]
+    errors = np.concatenate([side - middle for side, middle in zip(sides, middles, strict=True)])
+    noise = 1.4826 * float(np.median(np.abs(errors))) * (len(errors) / (len(errors) - 2)) ** 0.5
+    sd = noise * (1 / n_before + 1 / n_after) ** 0.5
+    shrunk = model.prior.change_sd**2 / (model.prior.change_sd**2 + sd**2)
+    return shrunk * (middles[1] - middles[0]), max(sd * shrunk**0.5, 1e-4) * _for_few(len(errors) - 2)
+
+
+def _robust_mean(values: Floats) -> float:
+    """Without what runs out of line would do to it."""
+    middle = float(np.median(values))
+    reach = max(2.5 * 1.4826 * float(np.median(np.abs(values - middle))), 1e-6)
+    return float(np.clip(values, middle - reach, middle + reach).mean())
+
+
+def _for_few(free: int) -> float:
+    """By how much 90% of Student's distribution are wider than of the normal one (Cornish and Fisher)."""
+    return 1 + (_90**2 + 1) / (4 * max(free, 1))
+
+
 def _change(job: str, model: JobModel, shift: ShiftFound, end: int) -> JobChange:
-    ratio, sd, place = shift.log_ratio, shift.sd, shift.place
+    place = shift.place
+    levels = model.expected_offsets()
+    ratio, sd = _size(model, shift, _begin(model, place), end, levels)
     before = range(max(place - _COMPARED, 0), place)
     after = range(place, min(place + _COMPARED, end))
     point = model.scored[place].point
-    levels = model.expected_offsets()
     return JobChange(
         job,
         point.run_id,
