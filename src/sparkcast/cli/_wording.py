@@ -11,8 +11,9 @@ from typing import Any
 
 _SAME_NAME = """
     allow_changed arrival_rate at budget complete_rows conf confidence cores data decimal dynamic effect engine
-    executors extrapolate factors fill_down fix force formula ignore instead_of interactive job jobs_running keep
-    level master max_cost max_failure max_runs minimize model na older_than orphans part partitions places price
+    executors extrapolate factors fill_down fix force formula ignore instead_of interactive job jobs_running jwt_issuer
+    jwt_keys keep
+    level levels master max_cost max_failure max_runs minimize model na older_than orphans part partitions places price
     protocol replicates response resume retry runners running runs_to_come scv stop_late study time_limit time_unit
     transform where width
 """

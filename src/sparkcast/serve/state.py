@@ -4,13 +4,17 @@ import logging
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from sparkcast.data.sources import Data
 from sparkcast.errors import SparkcastError, StoreError
 from sparkcast.history import JobHistory, histories_of
+from sparkcast.history.found import find_in_store, some_jobs
+from sparkcast.history.learn import learn_prior
+from sparkcast.history.prior import FleetPrior
 from sparkcast.serve.catalog import Catalog, CatalogEntry
 from sparkcast.serve.learning import Basis, Learned, digest_of, learn
 from sparkcast.serve.settings import ServeSettings
@@ -18,9 +22,19 @@ from sparkcast.serve.tasks import LearnTask
 from sparkcast.serve.worker import WorkProcess
 from sparkcast.store import Store, open_store
 from sparkcast.store.service import ServiceRows, service_url
+from sparkcast.workloads.lines import SubmitLine, program_of
 
 _LOG = logging.getLogger(__name__)
+_MOST_JOBS = 64  # whose histories are kept for the next question
 _EVERY = 30  # rounds after which runs are read whether or not the store seems to have new ones
+
+
+@dataclass(frozen=True, slots=True)
+class JobAtHand:
+    """A recurring job, and what its store says of jobs in general."""
+
+    history: JobHistory
+    prior: FleetPrior
 
 
 class ServiceState:
@@ -35,7 +49,9 @@ class ServiceState:
         self._lock = threading.RLock()
         self._locks: dict[str, threading.Lock] = {}
         self._revisions: dict[str, str] = {}
+        self.deadlines: dict[str, float] = {}  # in seconds, that were last asked about, by entry
         self.empty: set[str] = set()  # entries that have no runs yet
+        self._jobs: dict[Hashable, JobAtHand] = {}
         self._changed: set[str] = set()  # entries with newer runs than their model
         self.catalog = Catalog(settings.sources, settings.store, self.open)
         self._wake, self._is_closed = threading.Event(), threading.Event()
@@ -83,6 +99,23 @@ class ServiceState:
     def histories(self) -> tuple[JobHistory, ...]:
         """The recurring jobs of all stores."""
         return tuple(job for target in self.catalog.stores for job in histories_of(self.open(target)))
+
+    def job_of_line(self, line: SubmitLine, job: str | None) -> "JobAtHand | None":
+        """The recurring job that a line starts, with what the jobs of its store have in common: read once for each
+        state of the store."""
+        for target in self.catalog.stores:
+            store = self.open(target)
+            key = (target, store.ingested_state(), line.kept.get("name", ""), program_of(line), job)
+            found = self._jobs.get(key)
+            if found is None and (history := find_in_store(store, line, job).history) is not None:
+                found = JobAtHand(history, learn_prior(some_jobs(store, besides=history).values()))
+            if found is not None:
+                with self._lock:
+                    self._jobs[key] = found
+                    while len(self._jobs) > _MOST_JOBS:
+                        self._jobs.pop(next(iter(self._jobs)))
+                return found
+        return None
 
     # ------------------------------------------------------------ what was learned
 

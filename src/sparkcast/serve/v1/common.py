@@ -75,6 +75,11 @@ class Asking:
     def learned(self, name: str) -> Learned:
         return self.state.learned(self.entry(name).name)
 
+    def note_deadline(self, name: str, within_s: float | None) -> None:
+        """For the metrics."""
+        if within_s is not None:
+            self.state.deadlines[name] = within_s
+
     def document(self, name: str, result: object, learned: Learned, **beside: object) -> JsonBytes:
         """The answer, with what it rests on."""
         return JsonBytes(document_of(name, result, {"basis": self.state.basis(learned), **beside}))
