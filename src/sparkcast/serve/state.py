@@ -5,9 +5,12 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Hashable
+from concurrent.futures import CancelledError as CancelledFutureError
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from sparkcast.data.sources import Data
 from sparkcast.errors import SparkcastError, StoreError
@@ -24,9 +27,16 @@ from sparkcast.store import Store, open_store
 from sparkcast.store.service import ServiceRows, service_url
 from sparkcast.workloads.lines import SubmitLine, program_of
 
+_T = TypeVar("_T")
 _LOG = logging.getLogger(__name__)
 _MOST_JOBS = 64  # whose histories are kept for the next question
 _EVERY = 30  # rounds after which runs are read whether or not the store seems to have new ones
+
+
+class LearningError(SparkcastError):
+    """A model takes longer to learn than the asker waits."""
+
+    exit_code, http_status = 4, 503
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +57,9 @@ class ServiceState:
         self._learned: dict[str, Learned] = {}
         self._stores: dict[str, Store] = {}
         self._lock = threading.RLock()
-        self._locks: dict[str, threading.Lock] = {}
+        self._learning: dict[str, Future[Learned]] = {}  # for the first time, by entry
+        self._workers: set[WorkProcess] = set()  # that learn now
+        self._pool = ThreadPoolExecutor(max(settings.workers, 1) + 1, thread_name_prefix="learning")
         self._revisions: dict[str, str] = {}
         self.deadlines: dict[str, float] = {}  # in seconds, that were last asked about, by entry
         self.empty: set[str] = set()  # entries that have no runs yet
@@ -69,6 +81,10 @@ class ServiceState:
     def close(self) -> None:
         self._is_closed.set()
         self._wake.set()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        with self._lock:
+            for worker in self._workers:
+                worker.cancel()
         if self._refresher is not None:
             self._refresher.join(timeout=10)
         with self._lock:
@@ -131,18 +147,37 @@ class ServiceState:
         """What was learned of an entry, if it was: never waits."""
         return self._learned.get(name)
 
-    def learned(self, name: str) -> Learned:
-        """What is known of an entry. The first to ask waits until it was learned."""
+    def learned(self, name: str, wait_s: float | None = None) -> Learned:
+        """What is known of an entry. Who asks first waits until it was learned; raises LearningError after `wait_s`."""
         found = self._learned.get(name)
         if found is not None:
             return found
         entry = self.catalog.entry(name)
         with self._lock:
-            lock = self._locks.setdefault(name, threading.Lock())
-        with lock:
-            if name not in self._learned:
-                self._keep(self._learn(entry))
-            return self._learned[name]
+            learning = self._learning.get(name)
+            if learning is None:
+                learning = self._learning[name] = self._pool.submit(self._learn_first, entry)
+        try:
+            return learning.result(wait_s)
+        except TimeoutError:
+            if learning.done():
+                raise
+            raise LearningError(
+                f"the model of {name!r} is still being learned", hint="ask again in a minute; it goes on meanwhile"
+            ) from None
+        except CancelledFutureError:
+            raise StoreError("the service is stopping", hint="ask again") from None
+
+    def _learn_first(self, entry: CatalogEntry) -> Learned:
+        try:
+            found = self._learned.get(entry.name)
+            if found is None:
+                found = self._learn(entry)
+                self._keep(found)
+            return found
+        finally:
+            with self._lock:
+                self._learning.pop(entry.name, None)
 
     def basis(self, learned: Learned) -> Basis:
         return learned.basis(is_current=learned.entry.name not in self._changed)
@@ -151,12 +186,22 @@ class ServiceState:
         revision = self._revision(entry)
         learned: Learned
         if self.settings.workers:
-            learned = WorkProcess(LearnTask(entry, self.settings.model)).result()
+            learned = self._learned_by(WorkProcess(LearnTask(entry, self.settings.model)))
         else:
             learned = learn(entry, self.settings.model)
         if revision is not None:
             self._revisions[entry.name] = revision
         return learned
+
+    def _learned_by(self, worker: WorkProcess) -> Learned:
+        with self._lock:
+            self._workers.add(worker)
+        try:
+            found: Learned = worker.result()
+            return found
+        finally:
+            with self._lock:
+                self._workers.discard(worker)
 
     def _keep(self, learned: Learned) -> None:
         with self._lock:
@@ -196,16 +241,20 @@ class ServiceState:
             self._wake.wait(self.settings.refresh_s)
             self._wake.clear()
             rounds += 1
+            is_sure = rounds % _EVERY == 0
+            revisions = {} if is_sure else self._quietly(self.rows.revisions) or {}
             for name in tuple(self._learned):
                 if self._is_closed.is_set():
                     return
-                self._quietly(partial(self.refresh, name, is_sure=rounds % _EVERY == 0))
+                if is_sure or revisions.get(name) != self._revisions.get(name):
+                    self._quietly(partial(self.refresh, name, is_sure=is_sure))
 
-    def _quietly(self, work: Callable[[], object]) -> None:
+    def _quietly(self, work: Callable[[], _T]) -> _T | None:
         try:
-            work()
+            return work()
         except (SparkcastError, OSError) as error:  # whoever asks is told; here it is tried again
             _LOG.warning("cannot refresh: %s", error)
+            return None
 
     def refresh(self, name: str, *, is_sure: bool = True) -> bool:
         """Learn anew where runs changed; returns whether they did. `is_sure`: read them even if none seem to have."""
