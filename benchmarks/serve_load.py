@@ -181,7 +181,7 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def wait_for(url: str, seconds: float = 120) -> float:
+def wait_for(url: str, seconds: float = 600) -> float:
     began = time.perf_counter()
     while time.perf_counter() - began < seconds:
         try:

@@ -253,7 +253,8 @@ class ServiceState:
         try:
             return work()
         except (SparkcastError, OSError) as error:  # whoever asks is told; here it is tried again
-            _LOG.warning("cannot refresh: %s", error)
+            if not self._is_closed.is_set():
+                _LOG.warning("cannot refresh: %s", error)
             return None
 
     def refresh(self, name: str, *, is_sure: bool = True) -> bool:
