@@ -19,6 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -125,9 +126,10 @@ def main() -> None:
         store.close()
         service.start()
         until = time.monotonic() + 60 * given.minutes
-        jobs = [(post, (n, service, seen, random.Random(given.seed + n))) for n in range(given.posters)]
-        asking = [(ask, (service, seen, random.Random(100 + given.seed + n))) for n in range(given.askers)]
-        threads = [threading.Thread(target=work, args=args, daemon=True) for work, args in (*jobs, *asking)]
+        draws = [random.Random(100 * given.seed + n) for n in range(given.posters + given.askers)]
+        work = [partial(post, n, service, seen, draws.pop()) for n in range(given.posters)]
+        work += [partial(ask, service, seen, draw) for draw in draws]
+        threads = [threading.Thread(target=one, daemon=True) for one in work]
         for thread in threads:
             thread.start()
         draw = random.Random(given.seed)

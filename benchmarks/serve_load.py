@@ -163,9 +163,9 @@ def cpu_of(process: "subprocess.Popen[bytes]") -> float:
     return times.user + times.system
 
 
-def once(port: int, path: str, make: Callable[[random.Random], dict[str, object]]) -> float:
+def once(port: int, path: str, body: dict[str, object]) -> float:
     """Seconds that one question takes, with nothing beside it."""
-    asked = Request(f"http://127.0.0.1:{port}{path}", json.dumps(make(random.Random(1))).encode())
+    asked = Request(f"http://127.0.0.1:{port}{path}", json.dumps(body).encode())
     asked.add_header("Content-Type", "application/json")
     began = time.perf_counter()
     with urlopen(asked, timeout=600) as answer:
@@ -216,7 +216,7 @@ def endpoints_under_load(folder: Path, pressure: Pressure) -> None:
         make = QUESTIONS["predict"][1]
         echo = load(plain, other, "/echo", make, pressure)
         print(f"{'FastAPI echo':18} {echo}", flush=True)
-        naive_s = once(other, "/naive", make)
+        naive_s = once(other, "/naive", make(random.Random(1)))
         print(f"{'naive predict':18} {naive_s:.2f} s for one question, alone", flush=True)
         for name, (path, ask) in QUESTIONS.items():
             found = load(server, port, path, ask, pressure)
@@ -254,14 +254,10 @@ def many_jobs(folder: Path, n_jobs: int, n_runs: int, asked: int) -> None:
     try:
         ready = wait_for(f"http://127.0.0.1:{port}/ready")
         idle = memory_of(server)
-        first = once(port, "/v1/predict", lambda _: about(0))
+        first = once(port, "/v1/predict", about(0))
         began = time.perf_counter()
         for job in range(1, asked):
-            once(
-                port,
-                "/v1/predict",
-                lambda _, job=job: {"study": f"job-{job}", "at": {"executors": 2, "batch_size": 64}},
-            )
+            once(port, "/v1/predict", about(job))
         each = (time.perf_counter() - began) / max(asked - 1, 1)
         print(
             f"{n_jobs:,} jobs of {n_runs} runs: start to ready {ready:.1f} s, first answer {first:.1f} s later, "

@@ -7,8 +7,11 @@ that it did not learn from.
 import argparse
 
 import numpy as np
+import numpy.typing as npt
 from pyspark.sql import SparkSession
 from sklearn.datasets import load_digits
+
+Floats = npt.NDArray[np.float64]
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--batch-size", type=int, default=64)
@@ -28,13 +31,14 @@ for _ in range(given.epochs):
     for start in range(0, n_train, given.batch_size):
         rows = slice(start, start + given.batch_size)
 
-        def gradient(part: tuple[np.ndarray, np.ndarray], rows: slice = rows, at: np.ndarray = weights) -> np.ndarray:
+        def gradient(part: tuple[Floats, Floats], rows: slice = rows, at: Floats = weights) -> Floats:
             own, truth = part[0][rows], part[1][rows]
             scores = own @ at
             chances = np.exp(scores - scores.max(axis=1, keepdims=True))
             chances /= chances.sum(axis=1, keepdims=True)
-            chances[np.arange(len(truth)), truth] -= 1
-            return own.T @ chances / len(truth)
+            chances[np.arange(len(truth)), truth.astype(int)] -= 1
+            slope: Floats = own.T @ chances / len(truth)
+            return slope
 
         weights = weights - 0.5 * data.map(gradient).reduce(np.add)
         step += 1

@@ -86,7 +86,7 @@ def test_a_jwt_that_is_not_for_this_service_is_refused(client: TestClient, sign:
 def test_a_jwt_that_somebody_else_signed_is_refused(client: TestClient, sign: Sign, key: rsa.RSAPrivateKey) -> None:
     other = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     shared = sign(with_key=str(key.public_key().public_numbers().n), algorithm="HS256")  # what everybody knows
-    unsigned = jwt.encode({"sub": "ada", "iss": ISSUER, "aud": "sparkcast"}, None, "none", headers={"kid": "one"})
+    unsigned = jwt.encode({"sub": "ada", "iss": ISSUER, "aud": "sparkcast"}, "", "none", headers={"kid": "one"})
     for token in (sign(with_key=other), shared, unsigned, "not.a.token", "", "sct_nothing"):
         assert client.get("/v1/studies", headers={HEADER: token}).status_code == 401
         assert client.get("/v1/studies", headers={"Authorization": f"Bearer {token}"}).status_code == 401

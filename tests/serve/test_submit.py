@@ -5,7 +5,7 @@ import json
 import random
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from sparkcast.cli import app
 from sparkcast.data.ingest.into_store import NOT_ASKED
 from sparkcast.engines.running_jobs import jobs_running_at
 from sparkcast.errors import RunError, StudyError
+from sparkcast.serve.assistant import AssistantTools
 from sparkcast.store import open_store
 from sparkcast.study import Configuration, LogOrigin, Observation, Outcome
 
@@ -36,7 +37,7 @@ def job(tmp_path: Path) -> list[str]:
     return [str(command), "--name", "nightly", "etl.py"]
 
 
-def told_of(time_s: float, at: dict[str, object], number: int, outcome: str = "ok") -> dict[str, object]:
+def told_of(time_s: float, at: Mapping[str, object], number: int, outcome: str = "ok") -> dict[str, object]:
     good = outcome == "ok"
     return {
         "configuration": at,
@@ -156,7 +157,8 @@ def test_running_jobs_are_counted_on_the_page_of_the_cluster() -> None:
         assert jobs_running_at(url) == jobs_running_at(url + "/") == 2
     with page({"/ws/v1/cluster/metrics": {"clusterMetrics": {"appsRunning": 3, "appsPending": 1}}}) as url:
         assert jobs_running_at(url + "/cluster") == 4
-    for nothing in ({}, {"/json/": [1]}, {"/json/": {"activeapps": None}}):
+    nothings: list[dict[str, object]] = [{}, {"/json/": [1]}, {"/json/": {"activeapps": None}}]
+    for nothing in nothings:
         with page(nothing) as url, pytest.raises(RunError, match="does not tell"):
             jobs_running_at(url)
     with pytest.raises(RunError, match="does not answer"):
@@ -169,7 +171,8 @@ def test_running_jobs_are_counted_on_the_page_of_the_cluster() -> None:
 def shared(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Runs of a training that was alone, or shared the cluster with one or two others."""
     place = str(tmp_path_factory.mktemp("shared") / "team.results")
-    draw, runs = random.Random(3), []
+    draw = random.Random(3)
+    runs: list[Observation] = []
     for jobs in (1, 2, 3):
         for batch in (32, 64, 128, 256):
             for _ in range(3):
@@ -203,7 +206,7 @@ def test_the_choice_counts_the_jobs_that_run_already(shared: str, job: list[str]
             wish = Wish("train", within_s=120, passed=("batch_size",), jobs_running=n)
             found = submit(job, wish, adviser, is_dry=True)
             assert found.advice is not None, found.as_written
-            chosen[n] = found.advice.configuration["batch_size"]
+            chosen[n] = float(found.advice.configuration["batch_size"])
             assert found.advice.configuration["jobs"] == n + 1
             assert "jobs" not in " ".join(found.command)
         assert chosen[0] == 32 < chosen[2]
@@ -233,3 +236,13 @@ def test_a_check_counts_the_jobs_that_run_already(client: TestClient) -> None:
     assert client.post("/v1/check", json={**body, "jobs_running": 9}).status_code == 409
     whole = api.recommend(api.load_data(client.app.state.service.catalog.stores[0]), within_s=150, model="ridge")  # type: ignore[attr-defined]
     assert whole.chosen.configuration["jobs"] == 1
+
+
+def test_an_assistant_can_say_how_many_jobs_run(client: TestClient) -> None:
+    tools = AssistantTools(client.app.state.service, reads_files=False)  # type: ignore[attr-defined]
+    chosen = [tools.recommend("train", within="120s", jobs_running=n).answer for n in (0, 2)]
+    assert "batch_size=32" in chosen[0]
+    assert "batch_size=32" not in chosen[1]
+    asked = [tools.check(study="train", settings={"batch_size": 32}, within="150s", jobs_running=n) for n in (0, 2)]
+    assert asked[0].answer.startswith("admit")
+    assert not asked[1].answer.startswith("admit")

@@ -75,7 +75,7 @@ def submit(
         passed=tuple(argument or ()),
         explore=explore,
         levels=dict(parse_levels(text) for text in levels or ()),
-        jobs_running=int(jobs_running) if jobs_running and jobs_running.isdigit() else jobs_running,
+        jobs_running=_number_or_url(jobs_running),
     )
     place = store or team_store()
     if server is None and place is None:
@@ -87,3 +87,7 @@ def submit(
         return
     say(f"exit code {found.exit_code}; {found.stored}")
     raise typer.Exit(found.exit_code if found.exit_code >= 0 else 128 - found.exit_code)
+
+
+def _number_or_url(text: str | None) -> int | str | None:
+    return int(text) if text is not None and text.isdigit() else text

@@ -58,7 +58,7 @@ class _FastCheck(msgspec.Struct, forbid_unknown_fields=True):
     limits: list[str] = []
 
 
-class _Asked(NamedTuple):
+class _FastQuestion(NamedTuple):
     study: str
     answer: Callable[[Learned], object | None]
     deadline_s: float | None = None  # that a job is submitted with
@@ -76,7 +76,7 @@ class FastPath:
         self._predict = msgspec.json.Decoder(_FastPredict)
         self._recommend = msgspec.json.Decoder(_FastRecommend)
         self._check = msgspec.json.Decoder(_FastCheck)
-        self._answering: dict[str, Callable[[bytes], _Asked | None]] = {
+        self._answering: dict[str, Callable[[bytes], _FastQuestion | None]] = {
             "/v1/predict": self._predicting,
             "/v1/recommend": self._recommending,
             "/v1/check": self._checking,
@@ -131,7 +131,7 @@ class FastPath:
             self._kept.popitem(last=False)
         return answer
 
-    def _predicting(self, body: bytes) -> _Asked | None:
+    def _predicting(self, body: bytes) -> _FastQuestion | None:
         asked = self._predict.decode(body)
         if asked.extrapolate or not 0 < asked.level < 1:
             return None
@@ -141,9 +141,9 @@ class FastPath:
             tabled = learned.tabled.get(name or "")
             return None if tabled is None else tabled.at(asked.at, asked.level)
 
-        return _Asked(asked.study, answer)
+        return _FastQuestion(asked.study, answer)
 
-    def _recommending(self, body: bytes) -> _Asked | None:
+    def _recommending(self, body: bytes) -> _FastQuestion | None:
         asked = self._recommend.decode(body)
         if not asked.brief:
             return None
@@ -157,9 +157,9 @@ class FastPath:
             budget=asked.budget,
             min_accuracy=asked.min_accuracy,
         )
-        return _Asked(asked.study, lambda learned: choose_briefly(learned.advisor.recommender, question))
+        return _FastQuestion(asked.study, lambda learned: choose_briefly(learned.advisor.recommender, question))
 
-    def _checking(self, body: bytes) -> _Asked | None:
+    def _checking(self, body: bytes) -> _FastQuestion | None:
         asked = self._check.decode(body)
         question = Question(
             limits=asked.limits, confidence=asked.confidence, within_s=_seconds(asked.within), budget=asked.budget
@@ -171,7 +171,7 @@ class FastPath:
                 return None  # the models must be asked
             return check_settings(recommender, asked.configuration, question)
 
-        return _Asked(asked.study, answer, question.within_s)
+        return _FastQuestion(asked.study, answer, question.within_s)
 
 
 def _seconds(given: float | str | None) -> float | None:
