@@ -35,6 +35,9 @@ def serve(
     ] = None,
     jwt_issuer: Annotated[str, typer.Option(help="The issuer that JWTs must name.")] = "",
     jwt_audience: Annotated[str, typer.Option(help="The audience that JWTs must name.")] = "sparkcast",
+    jwt_header: Annotated[
+        str, typer.Option(help="The header in which your proxy passes the JWT, e.g. X-Forwarded-Access-Token.")
+    ] = "",
     verbose: Verbose = False,
 ) -> None:
     """Answer over HTTP what the other commands answer, and show it as pages.
@@ -58,6 +61,7 @@ def serve(
         jwt_keys=jwt_keys,
         jwt_issuer=jwt_issuer,
         jwt_audience=jwt_audience,
+        jwt_header=jwt_header,
     )
     run(settings, say)
 
