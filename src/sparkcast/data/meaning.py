@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from sparkcast.data.cell import MONEY, TIME
 from sparkcast.data.column import DATE, EMPTY, TEXT, Column
-from sparkcast.data.evidence import came_out, determines, was_crossed, was_set
+from sparkcast.data.evidence import came_out, depends_on_several, determines, was_crossed, was_set
 from sparkcast.study import Kind, Role, Vocabulary, names
 from sparkcast.study.headings import plain_name
 from sparkcast.units import SECONDS
@@ -129,12 +129,14 @@ def _heed_rows(
             left_out[name] = f"the price of {of}; if a run cost that: `roles={ {name: 'money'} }`"
         else:
             found["response"].append(name)
-    open_ = [n for n in found["setting"] if n not in fixed and columns[n].is_number and _may_come_out(n)]
-    for name in open_:
+    for name in [n for n in found["setting"] if n not in fixed and _may_come_out(n)]:
+        column = columns[name]
         others = [columns[other] for other in found["setting"] if other != name]
-        if came_out(columns[name], others, is_count=names.counts_steps(name)):
+        is_open = names.usual_role(name) is None and depends_on_several(column, others)
+        if is_open or (column.is_number and came_out(column, others, is_count=names.counts_steps(name))):
             found["setting"].remove(name)
-            found["metric"].append(name)
+            if column.is_number:
+                found["metric"].append(name)
             left_out[name] = f"looks measured; if you set it: `roles={ {name: 'other'} }`"
     place = {name: i for i, name in enumerate(columns)}
     for kind in found:
