@@ -310,8 +310,9 @@ def french_price() -> str:
 
 def training_log() -> str:
     """What came out is told by the rows alone: the best epoch, a verdict in words nobody listed."""
+    best = (5, 5, 6, 9, 9, 9, 9, 5)
     rows = [
-        f"{s},{lr},{bs},{opt},{120 / bs * 32 + i:.0f},{i % 3 + 5},{'good' if i % 3 else 'meh'},{1 + lr * i:.1f}x"
+        f"{s},{lr},{bs},{opt},{120 / bs * 32 + i:.0f},{best[i]},{'good' if best[i] > 5 else 'meh'},{1 + lr * i:.1f}x"
         for i, (lr, bs, opt, s) in enumerate(product((0.001, 0.01), (32, 64), ("adam", "sgd"), (42,)))
     ]
     return lines("random_state,lr,bs,optimizer,wall_s,best_epoch,verdict in words,vs baseline", *rows)

@@ -175,18 +175,24 @@ def number(core: str, mark: Mark) -> int | float | None:
         return None
     if decimals and not _is_digits(decimals):
         return None
-    if mark == "." and _INDIAN.fullmatch(whole):
-        whole = whole.replace(",", "")
     if whole and not _is_digits(whole):
-        grouped = _GROUPED.fullmatch(whole)
-        if grouped is None or grouped[1] == mark:
+        together = _ungrouped(whole, mark)
+        if together is None:
             return None
-        whole = whole.replace(grouped[1], "")
+        whole = together
     sign = "-" if core.startswith("-") else ""
     if not separator and not exponent:
         return int(sign + whole) if len(whole) < 300 else None
     found = float(f"{sign}{whole or 0}.{decimals or 0}{exponent[0] if exponent else ''}")
     return found if abs(found) < float("inf") else None
+
+
+def _ungrouped(whole: str, mark: Mark) -> str | None:
+    """The digits without what stands between thousands; None where that is the mark, or no thousands are separated."""
+    if mark == "." and _INDIAN.fullmatch(whole):
+        return whole.replace(",", "")
+    grouped = _GROUPED.fullmatch(whole)
+    return None if grouped is None or grouped[1] == mark else whole.replace(grouped[1], "")
 
 
 def _is_digits(text: str) -> bool:

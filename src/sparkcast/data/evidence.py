@@ -41,8 +41,8 @@ def came_out(column: Column, others: Sequence[Column], *, is_count: bool) -> boo
 def depends_on_several(column: Column, others: Sequence[Column]) -> bool:
     """Whether it differs with several settings at once that were run in all combinations, once in each.
 
-    Then it came out of the runs: whoever sets something holds it, or varies it by a plan, in which each of its values
-    comes as often with each value of the others.
+    Then it came out of the runs: whoever sets something holds it, or varies it by a plan or in turn, so that each of
+    its values comes about as often with each value of the others.
     """
     values, n = _values(column), len(column.cells)
     near = [other for other in others if 1 < other.n_values <= n / 2]
@@ -52,7 +52,7 @@ def depends_on_several(column: Column, others: Sequence[Column]) -> bool:
     if len(crossed) < 2 or len(_groups(crossed, values)) < n:
         return False
     counts = [Counter(group) for each in crossed for group in _groups([each], values).values()]
-    return any(set(count.values()) != {next(iter(count.values()))} or len(count) < column.n_values for count in counts)
+    return any(len(count) < column.n_values or max(count.values()) - min(count.values()) > 1 for count in counts)
 
 
 def _values_of_setting(grid: Sequence[Sequence[Hashable]], n: int) -> float:
