@@ -88,11 +88,11 @@ def a_table(folder: Path, *, name: str = "runs.csv") -> Path:
 
 
 @contextmanager
-def service(*sources: Path, store: Path | None = None) -> Iterator[str]:
-    """The address of a real server with these sources."""
+def service(*sources: Path, store: Path | None = None, **more: Any) -> Iterator[str]:
+    """The address of a real server with these sources; `more` settings."""
     import uvicorn
 
-    settings = ServeSettings(tuple(map(str, sources)), None if store is None else str(store), workers=0)
+    settings = ServeSettings(tuple(map(str, sources)), None if store is None else str(store), workers=0, **more)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
