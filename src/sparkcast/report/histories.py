@@ -78,8 +78,7 @@ def history(story: JobStory, *, narrow: bool = False, deadline_s: float | None =
         parts.append(marks.line("m-median", [(x, y(run.middle_s)) for x, run in known]))
     if deadline_s:
         parts.append(marks.limit_across(y(deadline_s), left, right))
-        told = "deadline" if narrow else f"deadline {_minutes(deadline_s)}"
-        parts.append(marks.text(right + 6, y(deadline_s) + 4, told, look="limit"))
+        parts.append(marks.text(left + 4, y(deadline_s) - 5, f"deadline {_minutes(deadline_s)}", look="limit"))
     at = _change_at(story, runs)
     if at is not None and story.change is not None:
         parts.append(_change(story.change, places[at] - step / 2, bottom, width))
