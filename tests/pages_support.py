@@ -122,7 +122,9 @@ def learn_all(app: Any) -> None:
     for name in state.catalog.given:
         with suppress(SparkcastError):
             state.learned(name)
-    while state.catalog.stores and (board := keeper_of(SimpleNamespace(app=app))).has_jobs() and board.look() is None:
+    request: Any = SimpleNamespace(app=app)
+    board = keeper_of(request)
+    while state.catalog.stores and board.has_jobs() and board.look() is None:
         board.wait(1.0)
 
 

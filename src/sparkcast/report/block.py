@@ -15,7 +15,7 @@ from sparkcast.learned.predict import PredictionAt, Predictions
 from sparkcast.profile import Profile
 from sparkcast.recommend import Recommendation
 from sparkcast.replay import WhatIf
-from sparkcast.report.figures import analysis_figures, predicted_vs_actual, recommendation_figures
+from sparkcast.report.figures import Figure, analysis_figures, predicted_vs_actual, recommendation_figures
 from sparkcast.report.figures._figure import FigureSection
 from sparkcast.report.figures.designs import power_curve
 from sparkcast.report.figures.replays import replay_curves
@@ -51,11 +51,9 @@ def _parts(result: object, blocks: Any) -> str | None:
             figure = predicted_vs_actual(result)
             return str(blocks.trusted(result, [] if figure is None else [figure]))
         case WhatIf():
-            drawn = replay_curves(result)
-            return str(blocks.whatif(result, _headline(result), [] if drawn is None else [drawn]))
+            return str(blocks.whatif(result, _headline(result), _those(replay_curves(result))))
         case PlanSummary():
-            drawn = power_curve(result.description)
-            return str(blocks.planned(result, _headline(result), [] if drawn is None else [drawn]))
+            return str(blocks.planned(result, _headline(result), _those(power_curve(result.description))))
         case JobHistory():
             return _history(result, blocks)
         case Profile():
@@ -65,6 +63,10 @@ def _parts(result: object, blocks: Any) -> str | None:
         case Predictions():
             return str(result.frame().to_html(index=False))
     return None
+
+
+def _those(figure: Figure | None) -> list[Figure]:
+    return [] if figure is None else [figure]
 
 
 def _headline(result: Displayed) -> str:
