@@ -247,6 +247,17 @@ def steps_json(steps: "Sequence[SliderStep]") -> Markup:
     return Markup((text.decode() if isinstance(text, bytes) else text).replace("<", "\\u003c"))
 
 
+def line(parts: "Sequence[str]") -> str:
+    """A line to paste, an option below the other; without a program they begin alike.
+
+    >>> print(line(["--conf a=1", "--conf b=2"]))
+    --conf a=1 \\
+    --conf b=2
+    """
+    is_command = bool(parts) and not parts[0].startswith("-")
+    return (" \\\n  " if is_command else " \\\n").join(parts)
+
+
 def file_name(source: str) -> str:
     """Without the folders of the server."""
     from pathlib import Path
