@@ -6,6 +6,7 @@ asks: the same answers lead to the same questions, so it goes on where it was.
 
 import math
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -19,6 +20,7 @@ from sparkcast.runs.runners import canceled_by_signals
 from sparkcast.runs.session import Allowance, OnProgress, Progress, Session, Stopped, hold_results
 from sparkcast.runs.site import Site
 from sparkcast.search.base import SEARCHERS, Evaluation, HasFindings
+from sparkcast.search.hours import Hours
 from sparkcast.search.lanes import LaneJob, Lanes
 from sparkcast.search.ledger import LedgerEntry, SearchLedger, Tried, TunedRun
 from sparkcast.search.options import (
@@ -34,13 +36,10 @@ from sparkcast.search.options import (
 )
 from sparkcast.search.payoff import warning_before
 from sparkcast.search.result import TuneResult
+from sparkcast.search.spending import Spending
 from sparkcast.store import ResultsPlace, Store
-from sparkcast.store.store import SearchRun
 from sparkcast.study import Configuration, Observation, Outcome, Plan, Study, Trial
-from sparkcast.study.application import CORE_HOURS, TOTAL_TIME
-from sparkcast.study.derive import time_cost, total_cost
 from sparkcast.units import show_money
-from sparkcast.workloads import shape_of
 
 __all__ = ["Budget", "Tried", "TuneOptions", "TuneResult", "TunedRun", "tune"]
 
@@ -98,6 +97,7 @@ class _Tuning:
         answers = None if getattr(kind, "answers_elsewhere", False) else self._possible
         # Of settings that are asked for again when replicates are wanted, those with most runs are comparable.
         self._ledger = SearchLedger(site.study, site.workload, options, answers, None if is_free else self._runs_each)
+        self._hours = Hours(site.study, self._ledger)
         asks_each_once = self._runs_each * len(self._candidates)
         self._most_runs = budget.max_runs if is_free else min(budget.max_runs, asks_each_once)
         self._asked: dict[Configuration, int] = {}
@@ -107,6 +107,7 @@ class _Tuning:
         self._new = 0
         self._fresh: set[str] = set()  # trials that a lane has measured, and that were not told yet
         self._due: list[Trial] = []  # that a lane is to measure next
+        self._lane_notes: tuple[str, ...] = ()
         self._lanes: Lanes | None = None  # None: one run after the other
         self._telling = threading.Lock()
         self._may_run = True
@@ -129,19 +130,19 @@ class _Tuning:
                     hint="`resume=True` shows its answer again, and continues if you allow more, e.g. `max_runs=40`",
                 ) from None
             raise
-        self._session = Session(self._site, folder, store, self._tell, command="tune", search_id=self._search_id)
+        token = current_token()
+        with token:
+            self._session = Session(self._site, folder, store, self._tell, command="tune", search_id=self._search_id)
         for note in (*self._notes, *filter(None, [warning_before(self._options.runs_to_come)])):
             self._session.note(note)
         with self._session:
             if self._budget.runners == 1:
                 return self._result(self._search())
-            token = current_token()
             lanes = Lanes(lambda: self._session_of_lane(folder, store), self._budget.runners, token)
             with canceled_by_signals(token), lanes:
                 self._lanes = lanes
                 reason = self._search()
-            for note in lanes.notes:
-                self._session.note(note)
+            self._lane_notes = tuple(lanes.notes)  # they were told when they came up
             return self._result(reason)
 
     def _session_of_lane(self, folder: Path, store: Store) -> Session:
@@ -163,6 +164,7 @@ class _Tuning:
         for run in ingested_beside(measured, store.ingested(name), settings, self._study.fixed):
             self._ingested.setdefault(run.configuration, []).append(run)
         self._own = {key for key, o in self._known.items() if o.run_id in own}  # trials this search has finished
+        self._spending = Spending(self._site, self._ledger, store, self._search_id, self._known)
 
     def _ended_because(self, store: Store, definition: Mapping[str, Any]) -> str:
         """Why no run is left to be made of the search as it is stored; "" when one is."""
@@ -302,9 +304,10 @@ class _Tuning:
         if needs_runs and (promising := self._to_promise()) is not None:
             return promising
         asked = self._searcher.ask()
-        if asked is not None or self._is_free or self._options.replicates is not None:
+        if asked is not None or self._is_free:
             return asked
-        return self._to_promise() or self._to_repeat()
+        more = None if self._options.replicates is not None else self._to_promise() or self._to_repeat()
+        return more or self._to_confirm()
 
     def _to_promise(self) -> Configuration | None:
         tried = self._ledger.worth_promising()
@@ -316,6 +319,18 @@ class _Tuning:
             return None
         tried = self._ledger.worth_repeating(self._options.runs_to_come or RUNS_TO_COME)
         return None if tried is None else self._again(tried)
+
+    def _to_confirm(self) -> Configuration | None:
+        """Runs of those that lead at other hours, where the study is spread over hours."""
+        if (wanted := self._hours.to_confirm()) is None:
+            return None
+        if len(self._own) < self._budget.max_runs and wanted.due > time.time():
+            if not self._may_run:
+                raise _Unfinished
+            self._session.wait_until(
+                wanted.due, f"the run that confirms {self._ledger.show(wanted.tried.configuration)}"
+            )
+        return self._again(wanted.tried)
 
     def _again(self, tried: Tried) -> Configuration:
         asked = tried.configuration.only(self._varied)
@@ -485,56 +500,21 @@ class _Tuning:
         running = [] if self._lanes is None else [trial.configuration for trial in self._lanes.running]
         if len(self._own) + len(running) >= self._budget.max_runs:
             raise Stopped(f"the limit on the number of runs, {self._budget.max_runs}")
-        most, spent = self._budget.max_cost, self._spent()[1]
+        most, spent = self._budget.max_cost, self._spending.spent()[1]
         if most is None or spent is None:
             return
-        if spent + math.fsum(map(self._expected_cost, [*running, configuration])) > most:
+        if spent + math.fsum(map(self._spending.expected, [*running, configuration])) > most:
             limit, so_far = self._shown(most), self._shown(spent)
             raise Stopped(f"the next run would exceed the maximum cost of {limit}: {so_far} spent")
 
     def _money_left(self, configuration: Configuration) -> list[Allowance]:
-        most, spent, rate = self._budget.max_cost, self._spent()[1], self._rate(configuration)
+        most, spent, rate = self._budget.max_cost, self._spending.spent()[1], self._spending.rate(configuration)
         if most is None or spent is None or not rate:
             return []
         return [Allowance((most - spent) / rate, f"the maximum cost of {self._shown(most)} is used up")]
 
     def _shown(self, amount: float) -> str:
         return show_money(amount, self._study.price.currency if self._study.price else "")
-
-    def _rate(self, configuration: Configuration) -> float:
-        """What a second of a run costs, with all its jobs."""
-        price = self._study.price
-        if price is None:
-            return 0.0
-        n_jobs = shape_of(self._site.workload, configuration).jobs
-        return n_jobs * time_cost(1.0, configuration, price, self._study.vocabulary)
-
-    def _cost(self, run: SearchRun, observed: Observation | None) -> float:
-        """What a run cost, as every answer counts it; by the wall clock where it was lost, cut short or not timed."""
-        price = self._study.price
-        if price is not None and observed is not None and {CORE_HOURS, TOTAL_TIME} & {*observed.responses}:
-            cost = total_cost(observed, price, self._study.vocabulary)
-            if cost is not None:
-                return cost
-        return self._by_the_clock(run)
-
-    def _by_the_clock(self, run: SearchRun) -> float:
-        return run.duration_s * self._rate(run.configuration)
-
-    def _spent(self) -> tuple[float, float | None]:
-        """Wall time of the search's runs, those that were lost or cut short too, and what they cost."""
-        runs = self._store.search_runs(self._search_id)
-        time_s = math.fsum(run.duration_s for run in runs)
-        if self._study.price is None:
-            return time_s, None
-        observed = {run.run_id: run for run in self._known.values()}
-        return time_s, math.fsum(self._cost(run, observed.get(run.run_id)) for run in runs)
-
-    def _expected_cost(self, configuration: Configuration) -> float:
-        """What a run of these settings will cost, if executors are held for as much of it as in the runs so far."""
-        by_the_clock = math.fsum(map(self._by_the_clock, self._store.search_runs(self._search_id)))
-        share = (self._spent()[1] or 0.0) / by_the_clock if by_the_clock else 1.0
-        return self._ledger.typical_s(configuration) * self._rate(configuration) * share
 
     # ------------------------------------------------------------ what came of it
 
@@ -544,7 +524,7 @@ class _Tuning:
         findings = self._searcher.findings() if isinstance(self._searcher, HasFindings) else None
         if best is None and not is_interrupted:
             raise ledger.nothing_found(reason)
-        spent_s, spent_cost = self._spent()
+        spent_s, spent_cost = self._spending.spent()
         measured = ledger.measured
         return TuneResult(
             study=self._study.name,
@@ -567,12 +547,13 @@ class _Tuning:
             currency="" if self._study.price is None else self._study.price.currency,
             stopped_because=reason,
             warnings=(*self._searcher.warnings, *(ledger.doubts() if findings is None else ())),
-            notes=self._session.notes,
+            notes=tuple(dict.fromkeys((*self._session.notes, *self._lane_notes))),
             interrupted=is_interrupted,
             vocabulary=self._study.vocabulary,
             findings=findings,
             within_s=self._options.within_s,
             chance_best=None if findings is not None else ledger.chance_best,
+            at_other_hours=None if findings is not None else self._hours.found(),
             payoff=None if best is None or findings is not None else ledger.payoff(best, spent_s, spent_cost),
         )
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from sparkcast.display import Displayed, frame_of, plain_row
 from sparkcast.search.base import SearchTable
+from sparkcast.search.hours import AtOtherHours
 from sparkcast.search.ledger import Tried, TunedRun
 from sparkcast.search.payoff import Payoff
 from sparkcast.study import Vocabulary
@@ -42,6 +43,7 @@ class TuneResult(Displayed):
     within_s: float | None = None  # the deadline
     chance_best: float | None = None  # that the best is the best of those tried; None where noise is not known
     payoff: Payoff | None = None  # what the search cost in runs of its answer, and when that comes back
+    at_other_hours: AtOtherHours | None = None  # None where the study is not spread over hours
 
     def frame(self) -> "pd.DataFrame":
         """A row for each run, in the order in which the searcher asked for it."""
