@@ -118,7 +118,7 @@ def jobs(
 
     >>> found = watch("log.zstd", "jobs.results")
     >>> [(one.name, one.n_runs) for one in jobs("jobs.results").jobs]
-    [('a study', 1)]
+    [('sparkcast pi', 1)]
     """
     from sparkcast.errors import NotEnoughDataError
     from sparkcast.history.jobs import histories_of, history_of
@@ -156,7 +156,7 @@ def load_job(store: Source, job: str, *, rules: Source | None = None) -> Data:
         NotEnoughDataError: None of its runs has ended.
 
     >>> found = watch("log.zstd", "job.results")
-    >>> len(load_job("job.results", "a study").dataset.observations)
+    >>> len(load_job("job.results", "sparkcast pi").dataset.observations)
     1
     """
     from sparkcast.history.dataset import data_of_job

@@ -61,8 +61,8 @@ class GateQuestion:
 
     def __post_init__(self) -> None:
         if self.within_s is None and self.budget is None:
-            raise StudyError("there is no limit to check", hint="give `within=1800` seconds or `budget=5`")
-        for name, value in (("within", self.within_s), ("budget", self.budget), ("input", self.input_size)):
+            raise StudyError("there is no limit to check", hint="give `within_s=1800` or `budget=5`")
+        for name, value in (("within_s", self.within_s), ("budget", self.budget), ("input_size", self.input_size)):
             if value is not None and not 0 < value < float("inf"):
                 raise StudyError(f"`{name}={value:g}` is not above 0", hint="give a number above 0")
         if not 0 < self.confidence < 1:
