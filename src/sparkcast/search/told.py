@@ -48,6 +48,8 @@ def _at_other_hours(result: TuneResult, found: AtOtherHours) -> str:
 
 
 def _pays(payoff: Payoff) -> str:
+    if payoff.in_answers == 0 and payoff.saved is not None and payoff.saved > 0:  # nothing was run, so nothing is owed
+        return f"at once: {show_percent(payoff.saved)} less each than {payoff.against}, and nothing had to be run"
     cost = f"the search took as much as {payoff.in_answers:.3g} runs of this answer"
     against = f"instead of {payoff.against}"
     if payoff.saved is None:
