@@ -117,7 +117,14 @@ class Hosts:
             "JAVA_HOME": str(self._java.home),
         }
         self.start(name, str(self._spark.home / "bin" / "spark-class"), main, "2181", str(folder), **options)
-        wait_until(lambda: "binding to port" in self.log(name) or "started" in self.log(name))
+        wait_until(lambda: self._answers(name, 2181))
+
+    def _answers(self, name: str, port: int) -> bool:
+        """Asked from the host itself."""
+        connect = ["bash", "-c", f"</dev/tcp/{self.address[name]}/{port}"]
+        return not subprocess.run(
+            ["ip", "netns", "exec", self.ns(name), *connect], check=False, capture_output=True
+        ).returncode
 
     def start_spark(self, master: str, *workers: str, standby: str = "", zookeeper: str = "") -> None:
         """A master and workers with a core each, which notice in seconds that a host is gone."""
