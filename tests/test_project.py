@@ -111,6 +111,7 @@ NO_PLUGS = {
     ),
     *(("store/rows.py", "spark"), ("store/store.py", "full")),
     *(("study/environment.py", "embedded"), ("runs/environment.py", "embedded")),
+    *(("engines/_remote.py", "spark"), ("runs/control.py", "spark")),  # of master URLs
 }
 
 
@@ -182,7 +183,8 @@ def _prose(tree: ast.AST) -> list[ast.AST]:
 # Files with options of another program, or lines that are for a shell.
 SHELL_LINES = {
     "spark-submit and Spark's own scripts": """
-        data/ingest/on_spark.py engines/_family.py engines/_submit.py engines/base.py engines/embedded.py
+        data/ingest/on_spark.py engines/_family.py engines/_remote.py engines/_submit.py engines/base.py engines/conf.py
+        engines/embedded.py
         profile/findings/cluster.py recommend/formats/emr.py recommend/formats/spark_submit.py recommend/launch.py
         recommend/submit.py search/loop.py study/redaction.py testing/workloads.py
         workloads/_submit_line.py workloads/lines.py""",
