@@ -8,12 +8,15 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from sparkcast import api
+from sparkcast.errors import SparkcastError
 from sparkcast.serve.app import create_app
+from sparkcast.serve.pages._board import keeper_of
 from sparkcast.serve.settings import ServeSettings
 from sparkcast.store import open_store, results_folder
 from sparkcast.study import Configuration, Observation, Outcome
@@ -88,15 +91,16 @@ def a_table(folder: Path, *, name: str = "runs.csv") -> Path:
 
 
 @contextmanager
-def service(*sources: Path, store: Path | None = None) -> Iterator[str]:
-    """The address of a real server with these sources."""
+def service(*sources: Path, store: Path | None = None, **more: Any) -> Iterator[str]:
+    """The address of a real server with these sources; `more` settings."""
     import uvicorn
 
-    settings = ServeSettings(tuple(map(str, sources)), None if store is None else str(store), workers=0)
+    settings = ServeSettings(tuple(map(str, sources)), None if store is None else str(store), workers=0, **more)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    config = uvicorn.Config(create_app(settings), host="127.0.0.1", port=port, log_level="error")
+    app = create_app(settings)
+    config = uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -104,11 +108,24 @@ def service(*sources: Path, store: Path | None = None) -> Iterator[str]:
         if not thread.is_alive():
             raise RuntimeError("the service did not start")
         time.sleep(0.01)
+    learn_all(app)
     try:
         yield f"http://127.0.0.1:{port}"
     finally:
         server.should_exit = True
         thread.join(30)
+
+
+def learn_all(app: Any) -> None:
+    """So that no page says that it is still learning, however busy the machine is."""
+    state = app.state.service
+    for name in state.catalog.given:
+        with suppress(SparkcastError):
+            state.learned(name)
+    request: Any = SimpleNamespace(app=app)
+    board = keeper_of(request)
+    while state.catalog.stores and board.has_jobs() and board.look() is None:
+        board.wait(1.0)
 
 
 def chromium() -> str | None:

@@ -143,9 +143,17 @@ def test_a_block_brings_its_style_and_leaves_the_rest_of_the_notebook_alone() ->
     assert "<script" not in block
 
 
+def test_a_plan_and_a_what_if_are_blocks_with_their_first_line_numbers_and_a_picture() -> None:
+    plan = api.plan("s.yaml")._repr_html_()
+    assert '<p class="big">a-study-with-a-rather-long-name: full design, 16 runs' in re.sub("\xa0", " ", plan)
+    assert plan.count("<tr>") > 16
+    whatif = api.whatif(REAL_LOG)._repr_html_()
+    assert '<figure id="whatif">' in whatif
+    assert whatif.count("replayed</span>") >= 2
+
+
 def test_an_answer_without_a_block_shows_its_text() -> None:
-    plan = api.plan("s.yaml")
-    assert plan._repr_html_().startswith("<pre>a-study-with-a-rather-long-name: full design, 16 runs")
+    assert api.queue(load=api.Load(arrival_rate=0.01, service_time_s=10.0), servers=2)._repr_html_().startswith("<pre>")
 
 
 def test_text_in_a_block_is_escaped() -> None:

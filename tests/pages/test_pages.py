@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pages_support import EVIL, a_study, a_table
+from pages_support import EVIL, a_fleet, a_study, a_table, learn_all
 from sparkcast import api
 from sparkcast.recommend.browsing import SCORES, browse
 from sparkcast.recommend.question import Question
@@ -29,7 +29,8 @@ LOG = Path(__file__).parent.parent / "data" / "eventlog-3.5-pi.zstd"
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     folder = tmp_path_factory.mktemp("pages")
     settings = ServeSettings((str(a_study(folder)), str(a_table(folder))), workers=0)
-    with TestClient(create_app(settings), raise_server_exceptions=False) as made:
+    with TestClient(app := create_app(settings), raise_server_exceptions=False) as made:
+        learn_all(app)
         yield made
 
 
@@ -124,6 +125,115 @@ def test_of_many_candidates_those_that_can_be_an_answer_are_kept(tmp_path: Path)
     assert few.rows[0].configuration == whole.rows[0].configuration
     fastest = min(whole.rows, key=lambda one: one.time_s[len(SCORES) // 2])
     assert fastest.configuration in [one.configuration for one in few.rows]
+
+
+def test_what_is_not_known_says_so_in_the_headline_and_which_run_would_tell(client: TestClient) -> None:
+    page = client.get("/run?job=runs&hold.input_gb=90000").text
+    assert "Not known: input_gb = 90000 is too far from the measured range (50 to 400)." in page
+    assert "This run would tell: " in page
+    assert "extrapolate" not in page
+    assert 'id="options"' not in page
+
+
+def test_only_a_limit_that_keeps_something_better_out_is_offered_to_be_relaxed(tmp_path: Path) -> None:
+    data = api.load_data(a_table(tmp_path))
+    for within in (1500, 2400, 4560):
+        found = api.recommend(data, within_s=within, fix={"input_gb": 2000}, extrapolate=True)
+        assert all(one.needed > one.limit.value for one in found.alternatives)
+
+
+def test_the_first_to_ask_sees_that_it_is_being_learned(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sparkcast.serve.pages.run.is_learned", lambda *_: False)
+    answer = client.get("/run?job=runs")
+    assert answer.status_code == 202
+    assert "Learning from the runs of runs." in answer.text
+    assert 'http-equiv="refresh"' in answer.text
+
+
+def test_an_error_of_the_server_is_a_page_that_tells_nothing_of_it(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("/home/secret/path")
+
+    monkeypatch.setattr("sparkcast.serve.pages.run.view_of", broken)
+    answer = client.get("/run?job=runs", headers={"accept": "text/html"})
+    assert answer.status_code == 500
+    assert "Something went wrong." in answer.text
+    assert "secret" not in answer.text
+    assert answer.headers["content-security-policy"] == POLICY
+
+
+# ---------------------------------------------------------------- an answer as it was given
+
+
+def test_an_answer_is_kept_as_it_was_given_and_a_newer_one_is_offered(client: TestClient) -> None:
+    asked = "/run?job=intent-model&within=1200s"
+    token = token_of(client)
+    kept = client.post("/a", data={"token": token, "asked": asked}, headers={"accept": "application/json"}).json()
+    assert (
+        kept == client.post("/a", data={"token": token, "asked": asked}, headers={"accept": "application/json"}).json()
+    )
+    assert title_of(client, kept["href"]) == title_of(client, asked)
+    assert "newer answer" not in client.get(kept["href"]).text
+    rows = client.app.state.service.rows  # type: ignore[attr-defined]
+    study, document = rows.kept_answer(kept["href"].removeprefix("/a/"))
+    rows.keep_answer("older", study, {**document, "digest": "of other runs", "runs": 20})
+    assert "4 runs came in since." in client.get("/a/older").text
+
+
+def test_an_answer_is_kept_only_from_a_page_of_ours(client: TestClient) -> None:
+    asked = "/run?job=intent-model&within=1200s"
+    assert client.post("/a", data={"asked": asked, "token": "x" * 43}).status_code == 422
+    assert client.post("/a", data={"asked": "https://evil.example", "token": token_of(client)}).status_code == 422
+    assert client.get("/a/nothing", headers={"accept": "text/html"}).status_code == 404
+
+
+# ---------------------------------------------------------------- recurring jobs
+
+
+@pytest.fixture(scope="module")
+def jobs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    from sparkcast.study import Price
+
+    settings = ServeSettings(
+        store=str(a_fleet(tmp_path_factory.mktemp("fleet") / "team.sqlite")),
+        workers=0,
+        price=Price(core_hour=0.05, gib_hour=0.006),
+        deadlines={"features-nightly": 900.0, "ranker-train": 1200.0},
+    )
+    with TestClient(app := create_app(settings)) as made:
+        learn_all(app)
+        yield made
+
+
+def test_the_list_tells_savings_in_money_and_which_deadlines_are_at_risk(jobs: TestClient) -> None:
+    page = jobs.get("/").text
+    assert re.search(r"1 job could cost about \$\d+\.\d\d less a month\. Two jobs need a look\. One deadline is", page)
+    assert "1 of 2 jobs is safe: at least 95 in 100." in page
+    assert "Set a price" not in page
+    assert jobs.get("/?show=deadline").text.count('class="jn"') == 1
+
+
+def test_a_job_whose_deadline_is_at_risk_is_offered_no_saving(jobs: TestClient) -> None:
+    page = jobs.get("/jobs/features-nightly").text
+    assert "Deadline at risk." in page
+    assert "deadline 15 min" in page
+    assert "What should I change?" not in page
+    assert page.count("p-work") >= 3  # before, since, and in the table
+
+
+def test_of_one_run_its_parts_are_told_and_no_history(jobs: TestClient) -> None:
+    page = jobs.get("/jobs/ab-readout").text
+    assert 'id="history"' not in page
+    assert "Where does the time go?" in page
+    assert "its only run: " in page
+
+
+def test_of_a_few_runs_no_forecast_is_told(jobs: TestClient) -> None:
+    page = jobs.get("/jobs/geo-enrich").text
+    assert "3 runs: too few for a forecast of each" in page
+    assert "forecast 9" not in page
 
 
 # ---------------------------------------------------------------- forms

@@ -1,5 +1,6 @@
 """The service: serve, serve token, mcp."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -38,6 +39,11 @@ def serve(
     jwt_header: Annotated[
         str, typer.Option(help="The header in which your proxy passes the JWT, e.g. X-Forwarded-Access-Token.")
     ] = "",
+    price: Annotated[str | None, typer.Option(help="E.g. core_hour=0.05: recurring jobs are told in money.")] = None,
+    deadline: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JOB=TIME", help="What a run of a job may take: etl=45m. Repeatable."),
+    ] = None,
     verbose: Verbose = False,
 ) -> None:
     """Answer over HTTP what the other commands answer, and show it as pages.
@@ -48,6 +54,7 @@ def serve(
     """
     from sparkcast.serve.run import serve as run
     from sparkcast.serve.settings import ServeSettings
+    from sparkcast.study.derive import parse_price
 
     settings = ServeSettings(
         tuple(sources or ()),
@@ -62,8 +69,23 @@ def serve(
         jwt_issuer=jwt_issuer,
         jwt_audience=jwt_audience,
         jwt_header=jwt_header,
+        price=None if price is None else parse_price(price),
+        deadlines=_deadlines(deadline or ()),
     )
     run(settings, say)
+
+
+def _deadlines(texts: Sequence[str]) -> dict[str, float]:
+    from sparkcast.errors import StudyError
+    from sparkcast.units import parse_seconds
+
+    found = {}
+    for text in texts:
+        job, _, limit = text.rpartition("=")
+        if not job:
+            raise StudyError(f"{text!r} is not a deadline of a job", hint="write --deadline nightly-etl=45m")
+        found[job] = parse_seconds(limit)
+    return found
 
 
 def token(

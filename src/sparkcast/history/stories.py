@@ -3,21 +3,24 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import exp
+from math import exp, log
 from statistics import fmean, median
 
+from sparkcast.errors import NotEnoughDataError
 from sparkcast.history.changes import JobChange, RunScore, changes_of, score_run, unusual_places
 from sparkcast.history.jobs import JobHistory
 from sparkcast.history.learn import learn_prior
 from sparkcast.history.model import JobModel
 from sparkcast.history.points import RunPoint, points_of
 from sparkcast.history.prior import FleetPrior
+from sparkcast.history.remaining import eta_of
 from sparkcast.history.savings import Saving, savings_of, worth_of
 from sparkcast.study import Observation, Price
 from sparkcast.study.application import EXIT, LAUNCH, Part
 
 _PARTS = {LAUNCH: "starting the driver", **{part.response: str(part.value) for part in Part}, EXIT: "stopping"}
 ENOUGH = 8  # runs from which alarms are believed
+SAFE = 0.95  # a deadline that is kept less often is at risk
 _COMPARED = 10  # runs before and after a change whose parts are compared
 _STALE_GAPS, _STALE_S = 3.0, 3 * 86400.0  # without a run for so many times the usual gap, and for so long
 
@@ -72,12 +75,20 @@ class JobStory:
     parts: PartsShift | None
     last_s: float | None
     is_stale: bool
+    spent: Mapping[str, float]  # seconds of a typical run of the last ones, by what people call the part
+    deadline_s: float | None = None  # that somebody gave it
+    in_time: float | None = None  # the probability that the next run keeps it
+    ends: tuple[float, float, float] | None = None  # of a run that goes on: the moments, 5 %, median, 95 %
     reasons: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def change(self) -> JobChange | None:
         """The last one."""
         return self.changes[-1] if self.changes else None
+
+    @property
+    def is_at_risk(self) -> bool:
+        return self.in_time is not None and self.in_time < SAFE
 
     @property
     def coverage(self) -> tuple[int, int] | None:
@@ -99,22 +110,28 @@ def stories_of(
     since_s: float,
     until_s: float,
     price: Price | None = None,
+    deadlines: Mapping[str, float] | None = None,
     prior: FleetPrior | None = None,
 ) -> Iterator[JobStory]:
-    """One after the other, by name."""
+    """One after the other, by name. `deadlines`: seconds that a run of a job may take."""
     points = {one.name: points_of(one.runs) for one in histories}
     learned = prior or learn_prior(points.values())
+    period = _Period(since_s, until_s, price)
     for history in histories:
-        yield _story(history, points[history.name], learned, since_s, until_s, price)
+        yield _story(history, points[history.name], learned, period, (deadlines or {}).get(history.name))
+
+
+@dataclass(frozen=True, slots=True)
+class _Period:
+    """The runs that are added up, and at which price."""
+
+    since_s: float
+    until_s: float
+    price: Price | None
 
 
 def _story(
-    history: JobHistory,
-    points: Sequence[RunPoint],
-    prior: FleetPrior,
-    since_s: float,
-    until_s: float,
-    price: Price | None,
+    history: JobHistory, points: Sequence[RunPoint], prior: FleetPrior, period: _Period, deadline_s: float | None
 ) -> JobStory:
     runs: tuple[StoryRun, ...] = ()
     changes: tuple[JobChange, ...] = ()
@@ -124,14 +141,19 @@ def _story(
     last = max((run.started_at or 0.0 for run in history.runs), default=None)
     savings: tuple[Saving, ...] = ()
     is_stale = False
+    in_time: float | None = None
     if points:
         model = JobModel(points, prior)
         runs, changes, latest = _judged(history.name, model, prior)
-        is_stale = _is_stale(runs, last, until_s)
+        is_stale = _is_stale(runs, last, period.until_s)
         following = _next(model) if len(runs) > 1 else None
         parts = _parts(model) if changes else None
-        savings = () if is_stale else savings_of(history.name, model, since_s, price)
-    hours, worth = _spent(points, since_s, price)
+        if deadline_s is not None and len(runs) > 1 and not is_stale:
+            in_time = model.forecast().below(log(deadline_s))
+        is_free = not is_stale and (in_time is None or in_time >= SAFE)  # a deadline at risk comes first
+        found = savings_of(history.name, model, period.since_s, period.price) if is_free else ()
+        savings = tuple(one for one in found if one.worth > 0)  # memory saves nothing where it has no price
+    hours, worth = _spent(points, period.since_s, period.price)
     record = next((run.record for run in reversed(history.runs) if run.record is not None), None)
     return JobStory(
         history.name,
@@ -151,6 +173,10 @@ def _story(
         parts,
         last,
         is_stale,
+        _typical_parts(points[-_COMPARED:]),
+        deadline_s,
+        in_time,
+        _ends(history, last),
         history.reasons,
     )
 
@@ -165,6 +191,19 @@ def _judged(
     alarms = set(unusual_places(model))
     latest = score_run(name, model, n - 1) if n - 1 in alarms else None
     return tuple(_runs(model, alarms, prior)), changes_of(name, model), latest
+
+
+def _ends(history: JobHistory, last: float | None) -> tuple[float, float, float] | None:
+    """When the run that goes on will end: the last one, where nothing began after it."""
+    record = next((run.record for run in history.running if run.started_at == last), None)
+    if record is None:
+        return None
+    try:
+        left = eta_of(history, record).remaining
+    except NotEnoughDataError:
+        return None
+    low, high = left.interval(0.9)
+    return record.ended_s + low, record.ended_s + left.median, record.ended_s + high
 
 
 def _is_stale(runs: Sequence[StoryRun], last: float | None, until_s: float) -> bool:
@@ -191,7 +230,9 @@ def _runs(model: JobModel, alarms: set[int], prior: FleetPrior) -> Iterator[Stor
         point, expected = one.point, one.expected
         if before is not None and at >= place:
             size = point.input_size or None
-            expected = before.forecast(input_size=size, executors=point.executors, cores=point.cores)
+            expected = before.forecast(
+                input_size=size, executors=point.executors, cores=point.cores, cluster=point.cluster
+            )
         reach = _reach(expected.df) * expected.sd
         low, middle, high = (exp(expected.mean + by) for by in (-reach, 0.0, reach))
         took = exp(one.value)
@@ -228,8 +269,12 @@ def _parts(model: JobModel) -> PartsShift | None:
     sides = (model.points[max(place - _COMPARED, 0) : place], model.points[place : place + _COMPARED])
     if not all(sides):
         return None
-    before, since = ({title: _typical(side, name) for name, title in _PARTS.items()} for side in sides)
+    before, since = (_typical_parts(side) for side in sides)
     return PartsShift(before, since)
+
+
+def _typical_parts(points: Sequence[RunPoint]) -> dict[str, float]:
+    return {title: _typical(points, name) for name, title in _PARTS.items()} if points else {}
 
 
 def _typical(points: Sequence[RunPoint], part: str) -> float:

@@ -100,11 +100,12 @@ def alternatives(asked: Asked, chosen: int, candidate: Callable[[int], Candidate
             alone = np.abs(asked.kept_value(limit)[rows] - limit.value)
             rows = rows[np.argsort(alone, kind="stable")[:_MOST_SEARCHED]]
         needed = asked.needed(limit, rows)
-        rows, needed = rows[~np.isnan(needed)], needed[~np.isnan(needed)]
+        gap = needed - limit.value if limit.is_upper else limit.value - needed
+        costs = gap > 0  # what fits as it is lost a tie, and no limit keeps it out; NaN where nothing would do
+        rows, needed, gap = rows[costs], needed[costs], gap[costs]
         if not len(rows):
             continue
         # The nearest value, and of those that need the same the best.
-        gap = needed - limit.value if limit.is_upper else limit.value - needed
         best = int(np.lexsort((asked.loss[rows], gap))[0])
         row = int(rows[best])
         found.append(_alternative(asked, limit, float(needed[best]), chosen, row, candidate(row)))

@@ -11,7 +11,9 @@ from sparkcast.report import marks
 
 SPARK_RUNS, SPARK_WIDTH, SPARK_HEIGHT = 30, 151, 34
 WIDE_RUNS, NARROW_RUNS = 90, 36
-_LEAST_BAND = 5  # runs from which a forecast is worth drawing
+FEWEST_DRAWN = 5  # runs from which a forecast is worth drawing
+_WIDEST_BAR = 14.0
+_FAR_LIMIT = 2.5  # times the longest run
 _FIRST_TOLD = 3  # runs of a job before whose forecast there is next to nothing known
 
 
@@ -20,7 +22,7 @@ def spark(story: JobStory) -> Markup:
     runs = story.runs[-SPARK_RUNS:]
     if not runs:
         return Markup()
-    has_band = len(story.runs) >= _LEAST_BAND
+    has_band = len(story.runs) >= FEWEST_DRAWN
     y = _scale(runs, top=3.0, bottom=SPARK_HEIGHT - 3.0, has_band=has_band)
     first = SPARK_WIDTH - 3 - 5 * (len(runs) - 1)
     places = [first + 5.0 * k for k in range(len(runs))]
@@ -42,7 +44,7 @@ def spark_words(story: JobStory) -> str:
     """What the picture shows."""
     n = min(len(story.runs), SPARK_RUNS)
     last = f"Last {n} runs of {story.name}" if n > 1 else f"The only run of {story.name}"
-    if len(story.runs) < _LEAST_BAND:
+    if len(story.runs) < FEWEST_DRAWN:
         return f"{last}: no forecast yet"
     runs = story.runs[-SPARK_RUNS:]
     if _change_at(story, runs) is not None and story.change is not None:
@@ -59,7 +61,9 @@ def history(story: JobStory, *, narrow: bool = False, deadline_s: float | None =
     runs = story.runs[-(NARROW_RUNS if narrow else WIDE_RUNS) :]
     width, height = (358.0, 270.0) if narrow else (1112.0, 310.0)
     left, right, top, bottom = 44.0, width - (64 if narrow else 122), 24.0, height - 66
-    has_band = len(story.runs) >= _LEAST_BAND
+    has_band = len(story.runs) >= FEWEST_DRAWN
+    if deadline_s and deadline_s > _FAR_LIMIT * max((run.took_s for run in runs), default=0.0):
+        deadline_s = None  # so far above the runs that it would flatten them
     more = [deadline_s] if deadline_s else []
     more += list(story.next_s or ())
     y = _scale(runs, top=top, bottom=bottom, has_band=has_band, others=more)
@@ -74,6 +78,7 @@ def history(story: JobStory, *, narrow: bool = False, deadline_s: float | None =
         parts.append(marks.line("m-median", [(x, y(run.middle_s)) for x, run in known]))
     if deadline_s:
         parts.append(marks.limit_across(y(deadline_s), left, right))
+        parts.append(marks.text(left + 4, y(deadline_s) - 5, f"deadline {_minutes(deadline_s)}", look="limit"))
     at = _change_at(story, runs)
     if at is not None and story.change is not None:
         parts.append(_change(story.change, places[at] - step / 2, bottom, width))
@@ -145,7 +150,7 @@ def _scale(
 def _ends(runs: Sequence[StoryRun], has_band: bool, others: Sequence[float]) -> tuple[float, float]:
     values = [run.took_s for run in runs] + list(others)
     if has_band:
-        values += [end for run in runs[_LEAST_BAND:] or runs for end in (run.low_s, run.high_s)]
+        values += [end for run in runs[FEWEST_DRAWN:] or runs for end in (run.low_s, run.high_s)]
     low, high = min(values), max(values)
     return max(0.0, low - 0.04 * (high - low)), high + 0.04 * (high - low)
 
@@ -191,7 +196,9 @@ def _inputs(
     bars = "".join(
         f"M{x:.5g} {height - 18:g}v{-17 * run.input_size / most:.3g}" for x, run in zip(places, runs, strict=True)
     )
-    drawn = Markup('<path class="m-bars" stroke-width="{}" d="{}"/>').format(f"{max(1.0, 0.6 * step):.3g}", bars)
+    drawn = Markup('<path class="m-bars" stroke-width="{}" d="{}"/>').format(
+        f"{min(max(1.0, 0.6 * step), _WIDEST_BAR):.3g}", bars
+    )
     last = "" if narrow else f"{_size(runs[-1].input_size)} last"
     return drawn + marks.text(0, height - 46, "input read") + marks.text(right + 6, height - 26, last)
 

@@ -25,7 +25,7 @@ from sparkcast.report.labels import (
     show_value,
 )
 from sparkcast.study import Response
-from sparkcast.units import show_level, show_percent, show_probability, show_seconds
+from sparkcast.units import show_level, show_money, show_percent, show_probability, show_seconds
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -206,6 +206,7 @@ def environment() -> "Environment":
         "alternative": _alternative,
         "probability": show_probability,
         "level": show_level,
+        "money": show_money,
         "both_scales": words.both_scales,
         "check_sentence": words.check_sentence,
         "describe": describe,

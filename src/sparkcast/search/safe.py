@@ -67,9 +67,9 @@ class Guard:
 
     def __post_init__(self) -> None:
         if not 0 < self.risk < 1:
-            raise StudyError(f"`risk={self.risk:g}` is not between 0 and 1", hint="write 0.05 for 5%")
+            raise StudyError(f"a risk of {self.risk:g} is not between 0 and 1", hint="write 0.05 for 5%")
         if not (math.isfinite(self.slower) and self.slower >= 1):
-            raise StudyError(f"`slower={self.slower:g}` is below 1", hint="1.2 allows a run to take 20% longer")
+            raise StudyError(f"slower = {self.slower:g} is below 1", hint="1.2 allows a run to take 20% longer")
         _require_positive("give a positive limit", within_s=self.within_s, most_cost=self.most_cost)
 
 

@@ -1,10 +1,12 @@
 """What a service is started with."""
 
 import ipaddress
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sparkcast.errors import StudyError
+from sparkcast.study import Price
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,8 @@ class ServeSettings:
     jwt_issuer: str = ""
     jwt_audience: str = "sparkcast"
     jwt_header: str = ""  # in which a proxy passes the JWT of who asks, besides `Authorization`
+    price: Price | None = None  # of core-hours, for the pages about recurring jobs
+    deadlines: Mapping[str, float] = field(default_factory=dict)  # seconds that a run may take, by job
     allowed_hosts: tuple[str, ...] = ()  # names under which it is reached, besides `host` and those of loopback
 
     def __post_init__(self) -> None:

@@ -1,9 +1,11 @@
 """What a running service knows: its catalog, and what was learned of each entry, by the hash of its runs."""
 
 import logging
+import shutil
 import tempfile
 import threading
 import time
+import weakref
 from collections.abc import Callable, Hashable
 from concurrent.futures import CancelledError as CancelledFutureError
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -53,7 +55,8 @@ class ServiceState:
     def __init__(self, settings: ServeSettings) -> None:
         self.settings = settings
         self.started_at = time.time()
-        self.folder = tempfile.TemporaryDirectory(prefix="sparkcast-serve-")  # for uploads; goes with the service
+        self.folder = Path(tempfile.mkdtemp(prefix="sparkcast-serve-"))  # for uploads; goes with the service
+        self._remove_folder = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         self._learned: dict[str, Learned] = {}
         self._stores: dict[str, Store] = {}
         self._lock = threading.RLock()
@@ -76,7 +79,7 @@ class ServiceState:
         store = self.store()
         if store is not None and store.is_writable:
             return ServiceRows(service_url(self.catalog.stores[0]))
-        return ServiceRows(service_url(str(Path(self.folder.name) / "service.sqlite")))
+        return ServiceRows(service_url(str(self.folder / "service.sqlite")))
 
     def close(self) -> None:
         self._is_closed.set()
@@ -92,7 +95,7 @@ class ServiceState:
                 store.close()
             self._stores.clear()
             self.rows.close()
-        self.folder.cleanup()
+        self._remove_folder()
 
     # ------------------------------------------------------------ what is served
 

@@ -21,6 +21,7 @@ from sparkcast.study import Observation
 
 SCOPES = ("read", "write", "admin")  # each includes those before it
 _OPEN = ("queued", "running")
+_MOST_ANSWERS = 10_000  # that were shared
 
 _metadata = sa.MetaData()
 tokens = sa.Table(
@@ -61,6 +62,14 @@ work = sa.Table(
     sa.Column("answer", sa.JSON),  # the document, also of a failure
     sa.Column("created_at", sa.Float, nullable=False),
     sa.Column("ended_at", sa.Float),
+)
+given = sa.Table(
+    "service_answers",
+    _metadata,
+    sa.Column("key", sa.String, primary_key=True),  # in the address under which an answer was shared
+    sa.Column("study", sa.String, nullable=False),
+    sa.Column("document", sa.JSON, nullable=False),
+    sa.Column("created_at", sa.Float, nullable=False),
 )
 audit = sa.Table(
     "service_audit",
@@ -309,6 +318,27 @@ class ServiceRows:
     def forget_work(self, older_than: float) -> None:
         with self._transaction() as connection:
             connection.execute(work.delete().where(work.c.ended_at < older_than))
+
+    # ------------------------------------------------------------ answers that were shared
+
+    def keep_answer(self, key: str, study: str, document: Mapping[str, Any]) -> None:
+        """An answer as it was given; that of a key which is known stays. Of very many the oldest are forgotten."""
+        with self._transaction() as connection:
+            if connection.execute(sa.select(given.c.key).where(given.c.key == key)).first() is not None:
+                return
+            now = time.time()
+            connection.execute(given.insert().values(key=key, study=study, document=dict(document), created_at=now))
+            latest = sa.select(given.c.created_at).order_by(given.c.created_at.desc()).offset(_MOST_ANSWERS).limit(1)
+            if (oldest := connection.execute(latest).scalar()) is not None:
+                connection.execute(given.delete().where(given.c.created_at <= oldest))
+
+    def kept_answer(self, key: str) -> tuple[str, Mapping[str, Any]]:
+        """The study that it is about, and the answer."""
+        with self._transaction() as connection:
+            found = connection.execute(sa.select(given).where(given.c.key == key)).first()
+        if found is None:
+            raise UnknownNameError(f"no answer was kept as {key!r}", hint="copy the link again from the page")
+        return found.study, found.document
 
     # ------------------------------------------------------------ who was told what
 

@@ -5,8 +5,8 @@ from typing import Any
 from sparkcast.analysis import RESIDUAL, Analysis
 from sparkcast.report.figures._figure import NARROW_PX, Figure, FigureSection, Row, Spec, figure
 from sparkcast.report.figures._style import (
-    BLUE,
     GRAY,
+    INK,
     finish,
     level_axis,
     names_in_order,
@@ -79,11 +79,11 @@ def _draw_main_effects(rows: tuple[Row, ...], analysis: Analysis, width: int) ->
     def panel(factor: str) -> Any:
         x = level_axis(analysis.vocabulary.setting(factor), [m.level for m in analysis.means if m.factor == factor])
         base = alt.Chart(the_rows()).transform_filter(only(factor)).encode(x=x)
-        line = base.mark_line(color=BLUE, strokeWidth=1.5, opacity=0.6).encode(y=y)
-        bars = base.mark_rule(color=BLUE, strokeWidth=2).encode(
+        line = base.mark_line(color=INK, strokeWidth=1.5, opacity=0.6).encode(y=y)
+        bars = base.mark_rule(color=INK, strokeWidth=2).encode(
             y=alt.Y("low:Q", title=title, scale=scale, axis=ticks), y2=alt.Y2("high:Q")
         )
-        points = base.mark_point(color=BLUE, filled=True, size=60, opacity=1).encode(y=y)
+        points = base.mark_point(color=INK, filled=True, size=60, opacity=1).encode(y=y)
         rings = base.mark_point(color=GRAY, size=60, opacity=1).encode(
             y=alt.Y("raw:Q", title=title, scale=scale, axis=ticks)
         )
@@ -140,7 +140,7 @@ def _draw_variation(rows: tuple[Row, ...], width: int) -> Spec:
     )
     y = alt.Y("term:N", sort=names_in_order(row["term"] for row in rows), title=None)
     base = alt.Chart(the_rows()).encode(y=y)
-    color = alt.condition("datum.explained", alt.value(BLUE), alt.value(GRAY))
+    color = alt.condition("datum.explained", alt.value(INK), alt.value(GRAY))
     step = 28 if len(rows) <= 12 else 22
     bars = base.mark_bar(size=step - 10).encode(x=x, color=color)
     labels = base.mark_text(align="left", dx=5).encode(x=x, text=alt.Text("label:N"))

@@ -7,7 +7,7 @@ from sparkcast.eventlogs import LogRead
 from sparkcast.facts import AppFacts
 from sparkcast.replay import Played, Recorded, Replayed, WhatIf, WhatIfQuestion, play, recorded, what_if
 from sparkcast.report.figures._figure import NARROW_PX, Figure, FigureSection, Row, Spec, figure, thin, thinned
-from sparkcast.report.figures._style import BLUE, GRAY, GREEN, ORANGE, finish, inline, the_rows
+from sparkcast.report.figures._style import BLUE, GREEN, INK, finish, inline, the_rows
 from sparkcast.study import Outcome
 
 _MOST_TASKS, _MOST_LANES = 2000, 64
@@ -44,8 +44,8 @@ def replay_curves(found: WhatIf) -> Figure | None:
         "whatif",
         FigureSection.RESULTS,
         "Time and cost of other clusters",
-        "Replayed time with the interval of 90% of runs, and what the executors cost. Orange: as measured. Green: the "
-        "knee, the fewest slots within 10% of the fastest.",
+        "Replayed time with the interval of 90% of runs, and what the executors cost. Rings: as measured and, "
+        "green, the knee, the fewest slots within 10% of the fastest.",
         rows,
         lambda width: _draw_curves(rows, _marks(found, by_cores), axis, spend, width),
         heads={"n": axis, "time": "time (s)", "low": "from (s)", "high": "to (s)", "spent": spend},
@@ -83,7 +83,7 @@ def _draw_curves(rows: Sequence[Row], marks: Sequence[Row], axis: str, spend: st
     base = alt.Chart(the_rows())
     band = base.mark_area(opacity=0.2).encode(x=x, y=alt.Y("low:Q", title="time (s)"), y2="high:Q", color=color)
     line = base.mark_line(point=True).encode(x=x, y=alt.Y("time:Q", title="time (s)"), color=color)
-    kinds = alt.Scale(domain=["as measured", "knee"], range=[ORANGE, GREEN])
+    kinds = alt.Scale(domain=["as measured", "knee"], range=[INK, GREEN])
     points = (
         alt.Chart(inline(marks))
         .mark_point(size=140, filled=False, strokeWidth=3)
@@ -145,7 +145,7 @@ def _draw_gantt(rows: Sequence[Row], width: int) -> Spec:
 
     charts = []
     latest = max(float(str(row["end"])) for row in rows)
-    for which, color in (("measured", BLUE), ("replayed", GRAY)):
+    for which, color in (("measured", INK), ("replayed", BLUE)):
         own = [row for row in rows if row["which"] == which]
         names = sorted({str(row["executor"]) for row in own}, key=lambda name: (len(name), name))
         charts.append(

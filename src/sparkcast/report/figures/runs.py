@@ -5,7 +5,7 @@ from typing import Any
 
 from sparkcast.report.figures._figure import NARROW_PX, Figure, FigureSection, Row, Spec, figure, thin, thinned
 from sparkcast.report.figures._style import (
-    BLUE,
+    INK,
     PALETTE,
     RED,
     configuration_axis,
@@ -101,9 +101,7 @@ def _draw_results(rows: tuple[Row, ...], data: Dataset, response: str, width: in
         base = alt.Chart(the_rows()).transform_filter(only(factor))
         x = level_axis(data.vocabulary.setting(factor), data.levels(factor), gap=0.4)
         base = base.encode(x=x, xOffset=alt.XOffset("order:Q"), description=alt.Description("tip:N"))
-        points = (
-            base.transform_filter("datum.ok").mark_point(filled=True, size=45, color=BLUE, opacity=0.75).encode(y=y)
-        )
+        points = base.transform_filter("datum.ok").mark_point(filled=True, size=45, color=INK, opacity=0.75).encode(y=y)
         crosses = base.transform_filter("!datum.ok").mark_point(
             shape="M-.7,-1L0,-.3L.7,-1L1,-.7L.3,0L1,.7L.7,1L0,.3L-.7,1L-1,.7L-.3,0L-1,-.7Z",
             filled=True,

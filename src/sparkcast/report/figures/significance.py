@@ -8,7 +8,6 @@ from sparkcast.analysis import Analysis, Effect
 from sparkcast.report.figures._figure import NARROW_PX, Figure, FigureSection, Row, Spec, figure
 from sparkcast.report.figures._labels import LETTER_PX
 from sparkcast.report.figures._style import (
-    BLUE,
     GRAY,
     INK,
     finish,
@@ -21,7 +20,7 @@ from sparkcast.report.figures._style import (
 from sparkcast.report.labels import finite, plain_name, show_term
 
 BEYOND, WITHIN = "above the noise", "within the noise"
-_COLORS = {BEYOND: BLUE, WITHIN: GRAY}
+_COLORS = {BEYOND: INK, WITHIN: GRAY}
 _MOST_BARS = 25
 _FEWEST_TERMS = 5  # fewer points lie on some line by chance
 _AXIS_PX = 60  # what labels take of the width

@@ -15,6 +15,7 @@ from sparkcast.study.names import COST
 from sparkcast.wire.failures import failure_of
 
 _WORTH_A_RUN = 0.1
+_LONG_TITLE = 140  # characters
 _ROUND_UP = 1.0000001
 
 
@@ -305,9 +306,13 @@ def _deciding_run(query: RunQuery, table: CandidateTable) -> tuple[str, ...]:
 
 def _unknown(error: NotEnoughDataError, query: RunQuery) -> RunAnswer:
     told = failure_of(error)
-    problem, hint = _sentence(told.problem), _sentence(told.hint)
-    far = AllowedChange("Answer anyway, with wide intervals", query.address(is_far_allowed=True))
-    return RunAnswer("unknown", "Not known.", problem, changes=((hint, None if query.is_far_allowed else far),))
+    hint, _, more = told.hint.partition("; `extrapolate")
+    hint = hint.replace("the run that would help most", "This run would tell", 1)
+    far = AllowedChange("Answer anyway, with wide intervals", query.address(is_far_allowed=True)) if more else None
+    title, why = f"Not known: {told.problem}.", ""
+    if len(title) > _LONG_TITLE:
+        title, why = "Not known.", _sentence(told.problem)
+    return RunAnswer("unknown", title, why, changes=((_sentence(hint), far),))
 
 
 def _sentence(text: str) -> str:

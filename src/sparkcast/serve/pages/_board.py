@@ -2,7 +2,8 @@
 
 import threading
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from fastapi import Request
 
@@ -14,6 +15,7 @@ from sparkcast.report.histories import spark
 from sparkcast.serve.state import ServiceState
 from sparkcast.serve.worker import Report, WorkProcess
 from sparkcast.store import open_store
+from sparkcast.study import Price
 
 PERIOD_S = 30 * 86400.0
 _EVERY_S = 30.0  # between two looks at the stores
@@ -37,6 +39,8 @@ class BoardTask:
 
     targets: tuple[str, ...]
     revision: tuple[object, ...]
+    price: Price | None = None
+    deadlines: Mapping[str, float] = field(default_factory=dict)
 
     def __call__(self, report: Report) -> JobBoard:
         histories: list[JobHistory] = []
@@ -49,12 +53,12 @@ class BoardTask:
         until = max((run.started_at or 0.0 for one in histories for run in one.runs), default=0.0)
         since = until - PERIOD_S
         stories = []
-        for story in stories_of(histories, since_s=since, until_s=until):
+        for story in stories_of(histories, since_s=since, until_s=until, price=self.price, deadlines=self.deadlines):
             stories.append(story)
             if len(stories) % 20 == 0:
                 report({"done": len(stories), "of": len(histories)})
         try:
-            found = fleet_report(histories, since_s=since, until_s=until)
+            found = fleet_report(histories, since_s=since, until_s=until, price=self.price)
         except NotEnoughDataError:
             found = None
         return JobBoard(tuple(stories), tuple(map(str, map(spark, stories))), found, until, time.time(), self.revision)
@@ -98,7 +102,8 @@ class BoardKeeper:
         return self.board
 
     def _learn(self, revision: tuple[object, ...]) -> None:
-        task = BoardTask(self.targets, revision)
+        settings = self._state.settings
+        task = BoardTask(self.targets, revision, settings.price, dict(settings.deadlines))
 
         def told(progress: object) -> None:
             if isinstance(progress, dict):

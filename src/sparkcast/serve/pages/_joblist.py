@@ -85,10 +85,14 @@ def notes_of(story: JobStory, until_s: float) -> list[tuple[str, str]]:
     if story.latest is not None and not story.is_stale:
         took, most = words.duration(story.latest.took_s), words.duration(story.latest.most_s)
         notes.append(("bad", f"▲ Last run {took}; 99 of 100 take under {most}"))
+    if story.is_at_risk and story.in_time is not None:
+        notes.append(("bad", f"◷ Deadline at risk: {words.in_hundred(story.in_time)} keep it"))
     n = len(story.runs)
     if story.is_stale and story.last_s is not None:
         age = max(1, round((until_s - story.last_s) / _DAY_S))
-        told = f"Forecast is {words.count(age, 'day')} old: the last log is of {day(story.last_s, short=True)}"
+        told = (
+            f"Forecast is {words.count(age, 'day')} old: its logs stopped arriving on {day(story.last_s, short=True)}"
+        )
         notes.append(("doubt", told))
     elif n == 0:
         notes.append(("", f"{words.count(story.n_runs, 'run')}, none ended well"))
@@ -109,6 +113,7 @@ FILTERS: dict[str, tuple[str, Callable[[JobLine], bool]]] = {
     "save": ("Can save", lambda line: bool(line.story.savings)),
     "slower": ("Slower", lambda line: is_slower(line.story)),
     "unusual": ("Last run unusual", lambda line: line.story.latest is not None and not line.story.is_stale),
+    "deadline": ("Deadline at risk", lambda line: line.story.is_at_risk),
     "failed": ("With failures", lambda line: line.story.n_failed > 0),
     "few": ("Too few runs", lambda line: len(line.story.runs) < ENOUGH),
 }
@@ -117,6 +122,7 @@ ORDERS: dict[str, Callable[[JobLine], Any]] = {
     "job": lambda line: line.story.name.lower(),
     "time": lambda line: -(line.story.usual_s or 0.0),
     "hours": lambda line: -line.story.worth,
+    "deadline": lambda line: 2.0 if line.story.in_time is None else line.story.in_time,
     "last": lambda line: -(line.story.last_s or 0.0),
 }
 
@@ -144,11 +150,15 @@ class FleetSums:
     n_saving: int
     needs_look: tuple[JobStory, ...]
     currency: str
+    deadlines: tuple[JobStory, ...] = ()  # of jobs that have one, the one at most risk first
 
     @property
     def headline(self) -> str:
         n = len(self.needs_look)
         look = f" {number(n).capitalize()} {'job needs' if n == 1 else 'jobs need'} a look." if n else ""
+        risk = sum(story.is_at_risk for story in self.deadlines)
+        if risk:
+            look += f" {number(risk).capitalize()} {'deadline is' if risk == 1 else 'deadlines are'} at risk."
         if self.saving is None:
             return f"Nothing worth changing: differences are within the noise.{look}"
         jobs = "job" if self.n_saving == 1 else "jobs"
@@ -165,7 +175,8 @@ def sums_of(stories: Sequence[JobStory], until_s: float, report: FleetReport | N
     spent = report.total.worth if report is not None else sum(story.worth for story in stories)
     currency = report.currency if report is not None else ""
     n = sum(bool(story.savings) for story in stories)
-    return FleetSums(spent, together(savings), failed, n, tuple(look), currency)
+    deadlines = sorted((story for story in stories if story.in_time is not None), key=lambda one: one.in_time or 0.0)
+    return FleetSums(spent, together(savings), failed, n, tuple(look), currency, tuple(deadlines))
 
 
 def _needs_look(story: JobStory, until_s: float) -> bool:
@@ -185,11 +196,17 @@ def look_sentence(story: JobStory) -> str:
         change = story.change
         likely = f"likely {100 * change.low:.0f}% to {100 * change.high:.0f}%"
         told = f"is {100 * change.change:.0f}% slower at the same input since {day(change.since_s)} ({likely})."
-        with_it = cause_text(change.causes[0]) if change.causes else "no setting, input or part changed"
-        return f"{told} With it: {with_it}."
+        return f"{told} {cause_sentence(story)}"
     if story.latest is not None and not story.is_stale:
         return _unusual_sentence(story.latest)
     return ""
+
+
+def cause_sentence(story: JobStory) -> str:
+    """What came with the change."""
+    if story.change is None or not story.change.causes:
+        return "No setting, input or plan changed with it."
+    return f"With it: {cause_text(story.change.causes[0])}."
 
 
 def _unusual_sentence(score: RunScore) -> str:

@@ -51,7 +51,8 @@ def _progress(
     failed = sum(outcome is not Outcome.OK for outcome in outcomes.values())
     left = None
     if running and done >= _FEW:
-        left = max(0.0, spent_s / done * (planned - done) - since_s)
+        each = spent_s / done
+        left = each * (planned - done - 1) + max(0.0, each - since_s)  # a run that takes long leaves the others
     return StudyProgress(planned, done, failed, running, left, _text(planned, done, failed, running, left))
 
 
@@ -62,5 +63,5 @@ def _text(planned: int, done: int, failed: int, running: tuple[str, ...], left: 
     text = f"{done} of {planned} runs are done{failures}."
     if not running:
         return f"{text} No run is going on."
-    about = "" if left is None else f" About {words.duration(left)} left."
+    about = "" if left is None or left < 1 else f" About {words.duration(left)} left."
     return f"{text} Running now: {running[0]}.{about}"

@@ -141,7 +141,7 @@ def nice_seconds(low: float, high: float, most: int = 120) -> list[float]:
     """Times to choose from, evenly spaced.
 
     >>> nice_seconds(7, 61, 8)
-    [10, 20, 30, 40, 50, 60, 70]
+    [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0]
     """
     wanted = (high - low) / most
     step = next((step for step in _NICE_S if step >= wanted), 86400.0 * max(1, round(wanted / 86400)))
@@ -245,6 +245,17 @@ def steps_json(steps: "Sequence[SliderStep]") -> Markup:
     """For the script; what people wrote cannot end it."""
     text = to_json([[step.value, step.text] for step in steps])
     return Markup((text.decode() if isinstance(text, bytes) else text).replace("<", "\\u003c"))
+
+
+def line(parts: "Sequence[str]") -> str:
+    """A line to paste, an option below the other; without a program they begin alike.
+
+    >>> print(line(["--conf a=1", "--conf b=2"]))
+    --conf a=1 \\
+    --conf b=2
+    """
+    is_command = bool(parts) and not parts[0].startswith("-")
+    return (" \\\n  " if is_command else " \\\n").join(parts)
 
 
 def file_name(source: str) -> str:

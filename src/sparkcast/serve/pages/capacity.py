@@ -28,7 +28,7 @@ class CapacityForm:
     time: str = "10m"
     rate: str = "12/h"
     servers: str = "3"
-    within: str = "30m"
+    within: str = "45m"
     share: str = "95"
 
 

@@ -1,16 +1,19 @@
 """The recurring jobs: what could be saved and what needs a look, and the story of each."""
 
 import io
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
+from markupsafe import Markup
 
 from sparkcast.history.savings import Saving
 from sparkcast.history.stories import ENOUGH, JobStory, StoryRun
 from sparkcast.plain import to_json
-from sparkcast.report.histories import WIDE_RUNS, day, history
+from sparkcast.report.histories import FEWEST_DRAWN, WIDE_RUNS, day, history
+from sparkcast.report.shares import TimeBar, swatch, time_bars
 from sparkcast.serve.pages import _words as words
 from sparkcast.serve.pages._board import JobBoard, keeper_of
 from sparkcast.serve.pages._errors import PageRoute
@@ -19,6 +22,7 @@ from sparkcast.serve.pages._joblist import (
     MORE,
     JobLine,
     ListQuery,
+    cause_sentence,
     cause_text,
     found_in,
     is_slower,
@@ -75,8 +79,7 @@ def home_page(request: Request) -> Response:
         return RedirectResponse("/studies" if len(names) > 1 else "/run", 303)
     board = board_of(request)
     if board is None:
-        waiting = {"progress": keeper.progress, "problem": keeper.problem}
-        return show(request, "jobs_wait.html.jinja", waiting, here="jobs")
+        return waiting_page(request)
     stories = stories_seen(request, board)
     lines = lines_of(board, stories)
     query = ListQuery.of(dict(request.query_params))
@@ -97,6 +100,13 @@ def home_page(request: Request) -> Response:
         "day": day,
     }
     return show(request, "jobs.html.jinja", values, here="jobs")
+
+
+def waiting_page(request: Request) -> Response:
+    """How far the first look at the histories is; it comes back by itself."""
+    keeper = keeper_of(request)
+    values = {"progress": keeper.progress, "problem": keeper.problem}
+    return show(request, "jobs_wait.html.jinja", values, here="jobs", status=503 if keeper.problem else 202)
 
 
 @job_pages.get("/jobs.csv")
@@ -165,21 +175,30 @@ def story_of(request: Request, name: str) -> JobStory:
 
 @job_pages.get("/jobs/{name:path}")
 def job_page(request: Request, name: str) -> Response:
+    board = board_of(request)
+    if board is None:
+        return waiting_page(request)
     story = story_of(request, name)
-    board = keeper_of(request).board
-    assert board is not None
     currency = board.report.currency if board.report is not None else ""
     shown = story.runs[-WIDE_RUNS:]
     values = {
         "story": story,
         "title": title_of(story, currency),
-        "look": look_sentence(story),
+        "look": why_sentence(story),
         "saving": together(story.savings),
         "currency": currency,
-        "pictures": [history(story), history(story, narrow=True)] if story.runs else [],
+        "pictures": [
+            history(story, narrow=narrow, deadline_s=story.deadline_s)
+            for narrow in (False, True)
+            if len(story.runs) > 1
+        ],
+        "left": time_left(story, time.time()),
+        "spent": [(name, seconds) for name, seconds in story.spent.items() if seconds >= 0.05],
         "finding": finding_of(story),
-        "readings": _script([reading_of(run) for run in shown]),
+        "readings": _script([reading_of(run, has_forecast=len(story.runs) >= FEWEST_DRAWN) for run in shown]),
         "parts": parts_of(story),
+        "bars": bars_of(story),
+        "swatch": swatch,
         "runs": story.runs[::-1][:_SHOWN_RUNS],
         "enough": ENOUGH,
         "day": day,
@@ -213,11 +232,30 @@ def title_of(story: JobStory, currency: str) -> str:
     return f"{story.name} runs as forecast: nothing worth changing."
 
 
+def why_sentence(story: JobStory) -> str:
+    """What the headline rests on, without saying it again."""
+    if is_slower(story) and story.change is not None:
+        change = story.change
+        likely = f"likely {100 * change.low:.0f}% to {100 * change.high:.0f}%"
+        told = f"At the same input it takes {100 * change.change:.0f}% longer ({likely})."
+        return f"{told} {cause_sentence(story)}"
+    look = look_sentence(story)
+    return f"It {look}" if look else ""
+
+
+def time_left(story: JobStory, now_s: float) -> str:
+    """Of a run that goes on: "About 17 min left (13 to 22)"; nothing once it should have ended."""
+    if story.ends is None or now_s >= story.ends[2]:
+        return ""
+    low, middle, high = (max(end - now_s, 1.0) for end in story.ends)
+    return f"A run is going on: about {words.duration(middle)} left ({words.duration_range(low, high)})."
+
+
 def finding_of(story: JobStory) -> str:
     """What the picture of the history shows."""
     change, n = story.change, len(story.runs)
-    if n < 2:
-        return "Too few runs for a forecast."
+    if n < FEWEST_DRAWN:
+        return f"{words.count(n, 'run')}: too few for a forecast of each, so the dots stand alone."
     if change is not None:
         after = [run for run in story.runs if run.started_s >= change.since_s]
         over = sum(run.took_s > run.high_s for run in after)
@@ -230,17 +268,14 @@ def finding_of(story: JobStory) -> str:
     return f"{inside} of {n} runs fell inside the forecast for the input they read."
 
 
-def reading_of(run: StoryRun) -> list[str]:
+def reading_of(run: StoryRun, *, has_forecast: bool = True) -> list[str]:
     """What is read of one run: when, and what it took against its forecast."""
     spread = words.duration_range(run.low_s, run.high_s)
-    verdict = (
-        "as forecast"
-        if run.is_inside
-        else "longer than forecast"
-        if run.took_s > run.high_s
-        else "shorter than forecast"
-    )
+    verdict = "longer than forecast" if run.took_s > run.high_s else "shorter than forecast"
+    verdict = "as forecast" if run.is_inside else verdict
     size = f" at {words.size(run.input_size)}" if run.input_size > 0 else ""
+    if not has_forecast:
+        return [day(run.started_s), f"{words.duration(run.took_s)}{size}"]
     return [day(run.started_s), f"{words.duration(run.took_s)}; forecast {spread}{size}; {verdict}"]
 
 
@@ -256,6 +291,25 @@ def parts_of(story: JobStory) -> list[PartRow]:
     rows = [PartRow(name, before, story.parts.since.get(name, 0.0)) for name, before in story.parts.before.items()]
     rows = [row for row in rows if max(row.before, row.since) >= 0.05]
     return sorted(rows, key=lambda row: -abs(row.more))
+
+
+def bars_of(story: JobStory) -> list[Markup]:
+    """The time of typical runs by part, before the last change and since; of a job without changes, its last runs."""
+    if story.parts is not None and story.change is not None:
+        when, (first, *_) = day(story.change.since_s, short=True), parts_of(story) or [PartRow("", 0.0, 0.0)]
+        sides = (("before", story.parts.before), ("since", story.parts.since))
+        drawn = [_bar(f"{word} {when}: ", parts) for word, parts in sides]
+        more = f"{'+' if first.more > 0 else '−'}{words.duration(abs(first.more))}" if first.name else ""
+        return [time_bars(drawn, grown=first.name, more=more, narrow=narrow) for narrow in (False, True)]
+    if not story.spent:
+        return []
+    title = "its only run: " if len(story.runs) == 1 else "a typical run of the last ones: "
+    return [time_bars([_bar(title, story.spent)], narrow=narrow) for narrow in (False, True)]
+
+
+def _bar(title: str, parts: Mapping[str, float]) -> TimeBar:
+    kept = {name: seconds for name, seconds in parts.items() if seconds > 0}
+    return TimeBar(title + words.duration(sum(kept.values())), kept)
 
 
 def evidence_of(saving: Saving) -> str:

@@ -1,5 +1,7 @@
 """What should I run? The answer for limits that are moved."""
 
+import threading
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from fastapi import APIRouter, Request
@@ -14,9 +16,12 @@ from sparkcast.serve.pages._controls import held_of, objectives_of, sliders_of, 
 from sparkcast.serve.pages._errors import PageRoute
 from sparkcast.serve.pages._options import OptionsChart, chart_of, for_script
 from sparkcast.serve.pages._query import RunQuery
-from sparkcast.serve.pages._site import HEADERS, asking_of, show, templates
+from sparkcast.serve.pages._site import HEADERS, asking_of, form_token, keep_form_token, show, templates
+from sparkcast.serve.v1.common import Asking
 
 run_pages = APIRouter(route_class=PageRoute)
+
+_SOON_S = 1.5  # most models are learned in that time, and nobody sees a page that waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,8 @@ def run_page(request: Request) -> Response:
         return RedirectResponse("/", 303)
     query = RunQuery.of(request.query_params.multi_items())
     query = replace(query, job=query.job or names[0])
+    if not is_learned(request, query.job, _SOON_S):
+        return show(request, "run_wait.html.jinja", {"query": query}, here="run", status=202)
     try:
         adviser = adviser_of(request, query.job)
     except NotEnoughDataError as error:
@@ -59,7 +66,29 @@ def run_page(request: Request) -> Response:
             "objectives": objectives_of(adviser),
             "adviser": adviser,
         }
-    return show(request, "run.html.jinja", values, here="run")
+    token = form_token(request)
+    return keep_form_token(request, show(request, "run.html.jinja", {**values, "token": token}, here="run"), token)
+
+
+def is_learned(request: Request, name: str, wait_s: float) -> bool:
+    """Whether the models are there, or will not come: whoever is the first to ask waits a moment, and then sees why."""
+    ask = asking_of(request)
+    if ask.state.ready(name) is not None or name not in ask.names():
+        return True
+    state = request.app.state
+    if not hasattr(state, "learners"):
+        state.learners = {}
+    thread = state.learners.get(name)
+    if thread is None or (not thread.is_alive() and name not in ask.state.empty):
+        state.learners[name] = thread = threading.Thread(target=_learn, args=(ask, name), name="learner", daemon=True)
+        thread.start()
+    thread.join(wait_s)
+    return not thread.is_alive()
+
+
+def _learn(ask: Asking, name: str) -> None:
+    with suppress(SparkcastError, OSError):  # the page says what is wrong
+        ask.learned(name)
 
 
 @run_pages.get("/run/answer")

@@ -50,7 +50,7 @@
       if (rows.length) rows[Math.max(0, Math.min(rows.length - 1, at))].focus();
     }
   });
-  window.sparkcast = { show: show, say: say };
+  window.sparkcast = { show: show, say: say, copy: copied };
 })();
 // A file that is dropped anywhere on the form, and a word while it is sent.
 (function () {

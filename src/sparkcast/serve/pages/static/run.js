@@ -343,6 +343,14 @@
     var cell = event.target.closest && event.target.closest(".options tbody td.track");
     if (cell) cell.parentNode.querySelector("button").click();
   });
+  get("keep").addEventListener("submit", function (event) { // an address of its own for the answer, as it is now
+    event.preventDefault();
+    var body = new URLSearchParams({ token: this.elements.token.value, asked: address() }), button = event.submitter;
+    fetch("/a", { method: "POST", body: body, headers: { Accept: "application/json" } }).then(function (reply) {
+      if (!reply.ok) throw new Error(reply.status);
+      return reply.json();
+    }).then(function (kept) { sparkcast.copy(button, location.origin + kept.href); }, function () { sparkcast.copy(button, location.href); });
+  });
   get("ask").hidden = true;
   window.sparkcastRun = { answer: answer, chosen: function () { var row = document.querySelector(".options tr.answer"); return row ? +row.dataset.at : -1; } };
 })();

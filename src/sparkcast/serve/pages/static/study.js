@@ -2,24 +2,27 @@
 (function () {
   "use strict";
   var get = function (id) { return document.getElementById(id); };
+  var narrow = matchMedia("screen and (max-width: 900px)");
   var parts = [].slice.call(document.querySelectorAll("[data-part]"));
   function next() { // one after the other: the server computes one at a time
     var part = parts.shift();
     if (!part) { document.documentElement.dataset.ready = "yes"; return; }
-    var told = part.querySelector(".wait");
+    var told = part.querySelector(".wait") || document.createElement("p"), width = narrow.matches ? "narrow" : "wide";
+    if (part.dataset.drawn === width) { next(); return; }
     var slow = setTimeout(function () { told.textContent = "Computing"; }, 300);
-    fetch(part.dataset.part + "?width=" + (matchMedia("(max-width: 900px)").matches ? "narrow" : "wide")).then(function (reply) {
+    fetch(part.dataset.part + "?width=" + width).then(function (reply) {
       if (!reply.ok) throw new Error(reply.status);
       return reply.text();
     }).then(function (text) {
       clearTimeout(slow);
-      part.innerHTML = text;
+      part.innerHTML = text; // what was there stays until then, also on paper
+      part.dataset.drawn = width;
     }).catch(function () { clearTimeout(slow); told.textContent = "This could not be computed."; }).then(next);
   }
   next();
-  matchMedia("(max-width: 900px)").addEventListener("change", function () { // drawn for another width
-    parts = [].slice.call(document.querySelectorAll("[data-part]")).filter(function (part) { return part.querySelector("svg"); });
-    parts.forEach(function (part) { part.innerHTML = '<p class="wait"></p>'; });
+  narrow.addEventListener("change", function () { // drawn for another width; a page that is printed keeps what it has
+    if (matchMedia("print").matches || parts.length) return;
+    parts = [].slice.call(document.querySelectorAll("[data-drawn]"));
     next();
   });
 
