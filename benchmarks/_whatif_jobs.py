@@ -72,6 +72,45 @@ def follows(spark: Any, repeat: int, scale: int) -> None:
         spark.range(0, 96).selectExpr(f"id + {pause('100')} AS id").selectExpr("sum(id)").collect()
 
 
+def counts(spark: Any, repeat: int, scale: int) -> None:
+    """What sets numbers of tasks: cores, settings, files of all kinds, and AQE. Each job is of a kind of its own."""
+    context = spark.sparkContext
+    with tempfile.TemporaryDirectory() as folder:
+        _say(spark, WARM_UP)
+        rows = spark.range(0, 400_000, 1, 1).selectExpr("id", "id % 1000 AS k", "sha2(string(id), 256) AS text")
+        for name, n in (("one", 1), ("four", 4), ("forty", 40)):
+            rows.repartition(n).write.parquet(f"{folder}/{name}")
+        rows.repartition(3).write.csv(f"{folder}/csv")
+        four, one = (spark.read.parquet(f"{folder}/{name}") for name in ("four", "one"))
+        csv = spark.read.schema("id long, k long, text string").csv(f"{folder}/csv")
+        pairs = context.parallelize(range(100)).map(lambda n: (n % 5, 1))
+        kinds: dict[str, Callable[[], Any]] = {
+            "range": lambda: spark.range(0, 1000).selectExpr("sum(id)").collect(),
+            "range set": lambda: spark.range(0, 1000, 1, 4).selectExpr("sum(id)").collect(),
+            "parallelize": lambda: context.parallelize(range(100)).count(),
+            "reduce": lambda: pairs.reduceByKey(max).collect(),
+            "text": lambda: context.textFile(f"{folder}/csv").count(),
+            "csv": lambda: _write(csv),
+            "four files": lambda: _write(four),
+            "one file": lambda: _write(one),
+            "one column": lambda: one.selectExpr("sum(id)").collect(),
+            "forty files": lambda: _write(spark.read.parquet(f"{folder}/forty")),
+            "group": lambda: _write(four.groupBy("text").count()),
+            "join": lambda: _write(four.hint("merge").join(one, "id")),
+            "sort": lambda: _write(four.orderBy("text")),
+            "window": lambda: _write(four.selectExpr("row_number() OVER (PARTITION BY k ORDER BY text)")),
+            "repartition": lambda: _write(four.repartition(6)),
+        }
+        spark.conf.set("spark.sql.adaptive.enabled", "true")
+        for kind, act in kinds.items():
+            _say(spark, f"{kind} {repeat}")
+            act()
+        spark.conf.set("spark.sql.adaptive.enabled", "false")
+        spark.conf.set("spark.sql.shuffle.partitions", "24")
+        _say(spark, f"partitions {repeat}")
+        _write(four.groupBy("id").count())
+
+
 def scans(spark: Any, repeat: int, scale: int) -> None:
     """Reads files, one a task, and joins them with a small table that is broadcast until it has grown too large."""
     spark.conf.set("spark.sql.shuffle.partitions", "8")
@@ -115,6 +154,52 @@ def learns(spark: Any, repeat: int, scale: int) -> None:
     points.unpersist()
 
 
+def caches(spark: Any, repeat: int, scale: int) -> None:
+    """A loop over cached partitions, which holds its tasks where they are."""
+    rows = spark.range(0, 12, 1, 12).selectExpr(f"id + {pause('300')} AS id").cache()
+    _say(spark, f"cached {repeat}")
+    rows.count()
+    for _ in range(4):
+        rows.selectExpr(f"sum(id + {pause('400 + id * 20')})").collect()
+    rows.unpersist()
+
+
+def fails(spark: Any, repeat: int, scale: int) -> None:
+    """Every third task fails once."""
+    _say(spark, f"fails {repeat}")
+    for _ in range(2):
+        spark.sparkContext.parallelize(range(12), 12).mapPartitions(_fail_once).count()
+
+
+def allocates(spark: Any, repeat: int, scale: int) -> None:
+    """Dynamic allocation: executors come for the long stage, and go before the second one."""
+    _say(spark, f"allocates {repeat}")
+    _write(spark.range(0, 16, 1, 16).selectExpr(f"id + {pause('3000')}"))
+    time.sleep(20)
+    _write(spark.range(0, 8, 1, 8).selectExpr(f"id + {pause('3000')}"))
+
+
+def profiles(spark: Any, repeat: int, scale: int) -> None:
+    """Two stages, each on executors of its own resource profile."""
+    from pyspark.resource import ExecutorResourceRequests, ResourceProfileBuilder, TaskResourceRequests
+
+    builder = ResourceProfileBuilder()
+    builder.require(ExecutorResourceRequests().cores(1).memory("450m")).require(TaskResourceRequests().cpus(1))
+    _say(spark, f"profiles {repeat}")
+    rows = spark.sparkContext.parallelize(range(8), 8).mapPartitions(_sleep_a_second).repartition(6)
+    rows.withResources(builder.build).mapPartitions(_sleep_a_second).count()
+
+
+def _fail_once(rows: Any) -> list[int]:
+    from pyspark import TaskContext
+
+    time.sleep(1)
+    context = TaskContext.get()
+    if context is not None and context.partitionId() % 3 == 0 and context.attemptNumber() == 0:
+        raise ValueError("the first attempt fails")
+    return [len(list(rows))]
+
+
 def _sleep_a_second(rows: Any) -> list[int]:
     time.sleep(1)
     return [len(list(rows))]
@@ -127,7 +212,20 @@ JOBS: dict[str, Callable[[Any, int, int], None]] = {
     "scans": scans,
     "barriers": barriers,
     "learns": learns,
+    "counts": counts,
+    "caches": caches,
+    "fails": fails,
+    "allocates": allocates,
+    "profiles": profiles,
 }
+_DYNAMIC = {
+    "spark.dynamicAllocation.enabled": "true",
+    "spark.dynamicAllocation.shuffleTracking.enabled": "true",
+    "spark.dynamicAllocation.shuffleTracking.timeout": "5s",
+    "spark.dynamicAllocation.executorIdleTimeout": "5s",
+    "spark.dynamicAllocation.minExecutors": "1",
+}
+_SETTINGS = {"allocates": _DYNAMIC, "profiles": _DYNAMIC}
 # Job: executors x cores, and how many times as much data.
 SHAPES: dict[str, tuple[tuple[int, int, int], ...]] = {
     "waits": tuple((n, c, 1) for n, c in ((1, 1), (2, 1), (1, 2), (4, 1), (2, 2), (8, 1), (4, 2), (16, 1), (16, 2))),
@@ -136,6 +234,11 @@ SHAPES: dict[str, tuple[tuple[int, int, int], ...]] = {
     "scans": ((2, 2, 1), (2, 2, 2), (2, 2, 4)),
     "barriers": ((2, 2, 1),),  # for --self
     "learns": ((2, 1, 1),),
+    "counts": ((2, 1, 1), (4, 1, 1), (8, 1, 1)),
+    "caches": ((2, 2, 1),),
+    "fails": ((2, 2, 1),),
+    "allocates": ((3, 1, 1),),
+    "profiles": ((4, 1, 1),),
 }
 
 
@@ -145,14 +248,15 @@ def run_one(job: str, executors: int, cores: int, scale: int, repeats: int, is_l
 
     name = f"{job}-{executors}x{cores}-{scale}"
     slots = executors * cores
-    master = f"local[{slots}]" if is_local else f"local-cluster[{executors},{cores},640]"
+    master = f"local[{slots},4]" if is_local else f"local-cluster[{executors},{cores},640]"
     builder = SparkSession.builder.master(master).appName(name)
     told = {"spark.eventLog.dir": folder.resolve().as_uri(), "spark.executor.cores": str(cores)}
-    for key, value in (_COMMON | told | {"spark.cores.max": str(slots)}).items():
+    for key, value in (_COMMON | told | {"spark.cores.max": str(slots)} | _SETTINGS.get(job, {})).items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     try:
-        _warm_up(spark, 0 if is_local else executors, slots)
+        if job not in _SETTINGS:  # where executors come when they are wanted, nobody waits for them
+            _warm_up(spark, 0 if is_local else executors, slots)
         for repeat in range(1, repeats + 1):
             JOBS[job](spark, repeat, scale)
     finally:

@@ -1,10 +1,10 @@
 """Random kills of everything, at random moments of real studies: what is measured stays, once, and nothing is left.
 
-    python benchmarks/chaos.py [--kills 200] [--seed 1] [--stores sqlite,postgresql] [--runners 1,3]
+    python benchmarks/chaos.py [--kills 200] [--minutes 600] [--seed 1] [--stores sqlite,postgresql] [--runners 1,3]
 
 Each study has eight trials on embedded clusters, and is killed five times: sparkcast, driver, master, worker, executor
 or PostgreSQL, three of four times while a trial runs. After each kill and at the end, the store is compared with what
-it had. The kills are divided among stores and numbers of runners.
+it had. The kills are divided among stores and numbers of runners. No study is begun after so many minutes.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import os
 import random
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -50,6 +51,7 @@ def _round(server: PostgresServer | None, runners: int, chance: random.Random, k
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--minutes", type=float, default=600.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--stores", default="sqlite,postgresql")
     parser.add_argument("--runners", default="1,3")
@@ -57,10 +59,11 @@ def main() -> None:
     chance, done, broken = random.Random(options.seed), Counter[str](), 0
     cases = list(itertools.product(options.stores.split(","), map(int, options.runners.split(","))))
     inside = studies = 0
+    until = time.monotonic() + 60 * options.minutes
     with closing(PostgresServer()) as server:
         for store, runners in itertools.cycle(cases):
             left = options.kills - sum(done.values())
-            if left <= 0:
+            if left <= 0 or time.monotonic() > until:
                 break
             chaos = _round(server if store == "postgresql" else None, runners, chance, min(_PER_STUDY, left))
             done, inside, studies = done + chaos.kills, inside + chaos.inside, studies + 1

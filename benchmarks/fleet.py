@@ -178,7 +178,9 @@ def told(found: Sequence[bool]) -> str:
 
 
 def show_causes(truths: Mapping[str, Truth], models: Mapping[str, JobModel]) -> None:
-    right, dated, seen, sizes = 0, 0, 0, []
+    right, dated, seen = 0, 0, 0
+    sizes: list[bool] = []
+    errors: list[float] = []
     settings, named = 0, 0
     for job, truth in truths.items():
         if truth.first is None:
@@ -193,13 +195,23 @@ def show_causes(truths: Mapping[str, Truth], models: Mapping[str, JobModel]) -> 
             seen += 1
             right += truth.stage in texts
             dated += abs(place_of(models[job], found[0].run_id) - truth.first) <= 1
-            sizes.append(found[0].low <= truth.factor - 1 <= found[0].high)
+            true = more_of(models[job], truth)
+            sizes.append(found[0].low <= true <= found[0].high)
+            errors.append(abs(found[0].change - true))
         else:
             settings += 1
             named += _OWN_NAMES.get(truth.setting, truth.setting) in texts
     print(f"  of {seen} regressions found: stage named right {right}, date within a run {dated}, ", end="")
-    print(f"size in 90% interval {sum(sizes)}")
+    print(f"size in 90% interval {sum(sizes)}, size off by {np.mean(errors) if errors else 0:.1%} on average")
     print(f"  of {settings} changes of settings that changed the time: setting named {named}\n")
+
+
+def more_of(model: JobModel, truth: Truth) -> float:
+    """By how much the whole run takes longer: stages are a part of it."""
+    assert truth.first is not None
+    before = [point for point in model.points[: truth.first] if point.record is not None]
+    shares = [sum(stage.wall_s for stage in one.record.stages) / one.total_s for one in before if one.record]
+    return (truth.factor - 1) * float(np.median(shares))
 
 
 def place_of(model: JobModel, run_id: str) -> int:

@@ -5,7 +5,11 @@
 Each line is one endpoint under load by this many connections that ask without a pause, every question with other
 numbers: nothing is answered from a cache unless the same question comes twice by chance. Beside them, from the same
 run, an endpoint of FastAPI that returns what it was sent, and the naive handler, which loads the runs, fits the model
-and answers, for each request anew. Server and load share the machine's cores.
+and answers, for each request anew. Server and load share the machine's cores, so each line also has the processor time
+that the server took for one answer, which other work on the machine does not change.
+
+Then the same service over a store of 1,000 recurring jobs: start to the first answer, and its memory before and after
+some of the jobs were asked about.
 """
 
 import argparse
@@ -19,6 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.request import Request, urlopen
 
@@ -106,8 +111,36 @@ async def one_connection(
     return bad
 
 
-def load(port: int, path: str, make: Callable[[random.Random], dict[str, object]], seconds: float, n: int) -> str:
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What an endpoint did under load."""
+
+    per_s: float
+    p50_ms: float
+    p99_ms: float
+    cpu_ms: float  # of the server, for one answer
+    errors: int
+
+    def __str__(self) -> str:
+        told = f"{self.per_s:9,.0f}/s   p50 {self.p50_ms:7.1f} ms   p99 {self.p99_ms:7.1f} ms   "
+        return told + f"{self.cpu_ms:6.2f} ms of CPU each   {self.errors} errors"
+
+
+@dataclass(frozen=True, slots=True)
+class Pressure:
+    seconds: float
+    connections: int
+
+
+def load(
+    server: "subprocess.Popen[bytes]",
+    port: int,
+    path: str,
+    make: Callable[[random.Random], dict[str, object]],
+    pressure: Pressure,
+) -> Loaded:
     """Questions a second, and the latencies, of so many connections."""
+    seconds, n = pressure.seconds, pressure.connections
     draw = random.Random(11)
     bodies = itertools.cycle([json.dumps(make(draw)).encode() for _ in range(20_000)])
     took: list[float] = []
@@ -116,17 +149,23 @@ def load(port: int, path: str, make: Callable[[random.Random], dict[str, object]
         until = time.perf_counter() + seconds
         return sum(await asyncio.gather(*(one_connection(port, path, bodies, until, took) for _ in range(n))))
 
-    began = time.perf_counter()
+    began, cpu_s = time.perf_counter(), cpu_of(server)
     bad = asyncio.run(all_of_them())
-    elapsed = time.perf_counter() - began
+    elapsed, cpu_s = time.perf_counter() - began, cpu_of(server) - cpu_s
     took.sort()
     p50, p99 = (1000 * took[int(len(took) * share)] for share in (0.5, 0.99))
-    return f"{len(took) / elapsed:9,.0f}/s   p50 {p50:7.1f} ms   p99 {p99:7.1f} ms   {bad} errors"
+    return Loaded(len(took) / elapsed, p50, p99, 1000 * cpu_s / len(took), bad)
 
 
-def once(port: int, path: str, make: Callable[[random.Random], dict[str, object]]) -> float:
+def cpu_of(process: "subprocess.Popen[bytes]") -> float:
+    """Seconds of processor time, of the process alone."""
+    times = psutil.Process(process.pid).cpu_times()
+    return times.user + times.system
+
+
+def once(port: int, path: str, body: dict[str, object]) -> float:
     """Seconds that one question takes, with nothing beside it."""
-    asked = Request(f"http://127.0.0.1:{port}{path}", json.dumps(make(random.Random(1))).encode())
+    asked = Request(f"http://127.0.0.1:{port}{path}", json.dumps(body).encode())
     asked.add_header("Content-Type", "application/json")
     began = time.perf_counter()
     with urlopen(asked, timeout=600) as answer:
@@ -142,7 +181,7 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def wait_for(url: str, seconds: float = 120) -> float:
+def wait_for(url: str, seconds: float = 600) -> float:
     began = time.perf_counter()
     while time.perf_counter() - began < seconds:
         try:
@@ -160,35 +199,89 @@ def memory_of(process: "subprocess.Popen[bytes]") -> float:
     return sum(one.memory_info().rss for one in (whole, *whole.children(recursive=True))) / 2**20
 
 
+def started(words: list[str]) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen([sys.executable, *words], env={**os.environ, "PYTHONWARNINGS": "ignore"})
+
+
+def endpoints_under_load(folder: Path, pressure: Pressure) -> None:
+    runs = folder / "runs.csv"
+    write_runs(runs)
+    port, other = free_port(), free_port()
+    server = started(["-m", "sparkcast", "serve", str(runs), "--port", str(port)])
+    plain = started(["-c", ECHO, str(other), str(runs)])
+    try:
+        ready = wait_for(f"http://127.0.0.1:{port}/ready")
+        print(f"start to ready, models fitted: {ready:.1f} s; memory {memory_of(server):.0f} MiB", flush=True)
+        wait_for(f"http://127.0.0.1:{other}/openapi.json")
+        make = QUESTIONS["predict"][1]
+        echo = load(plain, other, "/echo", make, pressure)
+        print(f"{'FastAPI echo':18} {echo}", flush=True)
+        naive_s = once(other, "/naive", make(random.Random(1)))
+        print(f"{'naive predict':18} {naive_s:.2f} s for one question, alone", flush=True)
+        for name, (path, ask) in QUESTIONS.items():
+            found = load(server, port, path, ask, pressure)
+            beside = f"{found.per_s / echo.per_s:.2f} of the echo, {found.per_s * naive_s:,.0f} times the naive handler"
+            print(f"{name:18} {found}   {beside}", flush=True)
+    finally:
+        for process in (server, plain):
+            process.terminate()
+            process.wait()
+
+
+def many_jobs(folder: Path, n_jobs: int, n_runs: int, asked: int) -> None:
+    """A store of so many jobs, of which some are asked about."""
+    from sparkcast.data.ingest.into_store import NOT_ASKED
+    from sparkcast.store import open_store
+    from sparkcast.study import Configuration, LogOrigin, Observation, Outcome
+
+    def about(job: int) -> dict[str, object]:
+        return {"study": f"job-{job}", "at": {"executors": 2, "batch_size": 64}}
+
+    draw, place = random.Random(3), str(folder / "team.results")
+    store = open_store(place, create=True)
+    for job in range(n_jobs):
+        origin = LogOrigin(f"job-{job}", "posted", 0, is_complete=True)
+        runs = []
+        for n in range(n_runs):
+            at = Configuration({"executors": (1, 2, 4, 8)[n % 4], "batch_size": (64, 256)[n // 4 % 2]})
+            told = {"total_s": (20 + 200 / float(at["executors"])) * draw.lognormvariate(0, 0.05)}
+            name = f"job-{job}-{n}"
+            runs.append(Observation(at, told, Outcome.OK, started_at=1.7e9 + n, run_id=name, origin=origin))
+        store.keep_ingested(f"job-{job}", NOT_ASKED, runs)
+    store.close()
+    port = free_port()
+    server = started(["-m", "sparkcast", "serve", "--store", place, "--port", str(port)])
+    try:
+        ready = wait_for(f"http://127.0.0.1:{port}/ready")
+        idle = memory_of(server)
+        first = once(port, "/v1/predict", about(0))
+        began = time.perf_counter()
+        for job in range(1, asked):
+            once(port, "/v1/predict", about(job))
+        each = (time.perf_counter() - began) / max(asked - 1, 1)
+        print(
+            f"{n_jobs:,} jobs of {n_runs} runs: start to ready {ready:.1f} s, first answer {first:.1f} s later, "
+            f"first answer about another job {each:.1f} s; memory {idle:.0f} MiB, "
+            f"{memory_of(server):.0f} MiB after {asked} jobs were asked about",
+            flush=True,
+        )
+    finally:
+        server.terminate()
+        server.wait()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--connections", type=int, default=32)
+    parser.add_argument("--jobs", type=int, default=1000, help="in the store of the second part; 0 leaves it out")
+    parser.add_argument("--asked", type=int, default=50, help="of these jobs")
     given = parser.parse_args()
+    print(f"load of the machine before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        runs = Path(folder) / "runs.csv"
-        write_runs(runs)
-        port, other = free_port(), free_port()
-        environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
-        server = subprocess.Popen(
-            [sys.executable, "-m", "sparkcast", "serve", str(runs), "--port", str(port)], env=environment
-        )
-        plain = subprocess.Popen([sys.executable, "-c", ECHO, str(other), str(runs)], env=environment)
-        try:
-            ready = wait_for(f"http://127.0.0.1:{port}/ready")
-            print(f"start to ready, models fitted: {ready:.1f} s; memory {memory_of(server):.0f} MiB")
-            wait_for(f"http://127.0.0.1:{other}/openapi.json")
-            documented = json.load(urlopen(f"http://127.0.0.1:{port}/openapi.json"))["paths"]
-            for name, (path, make) in QUESTIONS.items():
-                if path in documented:
-                    print(f"{name:18} {load(port, path, make, given.seconds, given.connections)}")
-            echo = QUESTIONS["predict"][1]
-            print(f"{'FastAPI echo':18} {load(other, '/echo', echo, given.seconds, given.connections)}")
-            print(f"{'naive predict':18} {once(other, '/naive', echo):.2f} s for one question, alone")
-        finally:
-            for process in (server, plain):
-                process.terminate()
-                process.wait()
+        endpoints_under_load(Path(folder), Pressure(given.seconds, given.connections))
+        if given.jobs:
+            many_jobs(Path(folder), given.jobs, 16, min(given.asked, given.jobs))
 
 
 if __name__ == "__main__":

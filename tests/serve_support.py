@@ -1,7 +1,10 @@
 """A service over made-up runs, for tests."""
 
+import os
 import random
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -12,6 +15,7 @@ from typing import Any
 import uvicorn
 from starlette.testclient import TestClient
 
+from sparkcast.client import Client, ServiceDown
 from sparkcast.data.ingest.into_store import NOT_ASKED
 from sparkcast.serve.app import create_app
 from sparkcast.serve.settings import ServeSettings
@@ -69,9 +73,7 @@ def asking(settings: ServeSettings, **options: Any) -> Iterator[TestClient]:
 @contextmanager
 def serving(settings: ServeSettings) -> Iterator[str]:
     """A real server on a free port of loopback; its URL."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
+    port = free_port()
     server = uvicorn.Server(uvicorn.Config(create_app(settings), port=port, log_level="error", ws="none"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -82,6 +84,33 @@ def serving(settings: ServeSettings) -> Iterator[str]:
     finally:
         server.should_exit = True
         thread.join(timeout=20)
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@contextmanager
+def process_of(words: list[str], client: Client) -> Iterator["subprocess.Popen[bytes]"]:
+    """`sparkcast serve` in a process of its own, from when it answers this client until the end."""
+    environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
+    process = subprocess.Popen([sys.executable, "-m", "sparkcast", "serve", *words], env=environment)
+    try:
+        eventually(lambda: process.poll() is not None or is_up(client), 120)
+        assert process.poll() is None
+        yield process
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+def is_up(client: Client) -> bool:
+    try:
+        return bool(client._get("/health"))
+    except ServiceDown:
+        return False
 
 
 def eventually(found: Any, seconds: float = 30.0) -> Any:

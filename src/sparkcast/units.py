@@ -15,6 +15,8 @@ _CENTS = frozenset("AUD BND CAD EUR FJD HKD JMD KES NAD NZD SGD TTD TWD USD ZAR"
 _SECONDS = {"ms": 0.001, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 # As people write them in tables.
 _LONG_SECONDS = {
+    **dict.fromkeys("ns nsec nanosecond nanoseconds".split(), 1e-9),
+    **dict.fromkeys("us µs μs usec usecs microsecond microseconds".split(), 1e-6),
     **dict.fromkeys(("msec", "msecs", "millisecond", "milliseconds"), 0.001),
     **dict.fromkeys("secs second seconds sek sekunden seconde secondes segundos secondi seg".split(), 1.0),
     **dict.fromkeys("mins minute minutes minuten minuto minutos minuti mn".split(), 60.0),

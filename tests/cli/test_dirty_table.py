@@ -5,7 +5,6 @@ import io
 import json
 import math
 import re
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -339,21 +338,3 @@ def test_a_status_tells_which_runs_failed(call: Call, tmp_path: Path) -> None:
     answer = call("export", "runs.csv", "-o", "out.csv")
     assert "Status says how runs ended: 1 failed" in answer.err
     assert (tmp_path / "out.csv").read_text().count(",error,") == 1
-
-
-def test_the_guide_shows_what_is_told(call: Call, tmp_path: Path) -> None:
-    guide = (Path(__file__).parents[2] / "docs" / "guides" / "tables.md").read_text()
-    tables = [block.split("```")[0] for block in guide.split("```csv\n")[1:]]
-    for name, text in zip(("runs.csv", "jobs.csv", "bad.csv"), tables, strict=True):
-        (tmp_path / name).write_text(text)
-    blocks = [block.split("```")[0] for block in guide.split("```console\n")[1:]]
-    shown = [block for block in blocks if ".csv" in block and "mlflow" not in block]
-    commands = [one for block in shown for one in re.split(r"^\$ sparkcast ", block, flags=re.MULTILINE)[1:]]
-    for one in commands:
-        command, _, told = one.partition("\n")
-        answer = call(*shlex.split(command))
-        said = " ".join((answer.err + answer.out).split())  # the guide wraps some lines
-        whole = " ".join(told.split())
-        start = whole.removesuffix("...")  # in place of the rest
-        assert (said if start == whole else said[: len(start)]) == start
-    assert (len(shown), len(commands)) == (3, 6)

@@ -87,6 +87,8 @@ def test_the_best_of_what_is_known_is_told_with_the_way_on(tune: Tune, study: Pa
         "  Why        lowest time of 4 configurations run",
         "  Time       2.00 s from the first to the last Spark job (1 run); 50% less than the first run, "
         "4.00 s at samples=1000",
+        "  Certainty  the best of those run with 98% probability",
+        "  Pays       at once: 50% less each than samples=1000, and nothing had to be run",
         "  Runs       0 (0 new, 4 already measured, 0 failed); they took 0.00 s and cost 0 USD",
         "  Stopped    every candidate was run",
         "paste into spark-submit:",
@@ -139,7 +141,7 @@ def test_a_deadline_that_nothing_meets_exits_with_5_and_names_the_fastest(tune: 
         (["--minimize", "time_s", "--maximize", "error"], 2, ["cannot both"]),
         (["--max-runs", "0"], 2, ["--max-runs 0 is not positive"]),
         (["--max-cost", "0"], 2, ["0 is not a positive amount"]),
-        (["--within", "0s"], 2, ["a limit of 0 s is not positive"]),
+        (["--within", "0s"], 2, ["a deadline of 0 s is not positive"]),
         (["--within", "1x"], 2, ["unknown unit 'x'"]),
         (["--replicates", "0"], 2, ["0 replicates"]),
         (["--fix", "executors"], 2, ["'executors' is not name=value"]),

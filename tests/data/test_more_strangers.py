@@ -83,7 +83,7 @@ READ: dict[Callable[[], str], Expected] = {
         {Outcome.ERROR: 1},
         unit="min",
     ),
-    tables.unknown_script: Expected({"узлы": Role.OTHER, "παράμετρος": Role.OTHER}, "time_s"),
+    tables.unknown_script: Expected({"კვანძები": Role.OTHER, "παράμετρος": Role.OTHER}, "time_s"),
     tables.times_of_day: Expected({"executors": Role.MACHINES}, "elapsed"),
     tables.lost_parts: Expected({"executors": Role.MACHINES}, "seconds"),
     tables.kubernetes: Expected(
@@ -171,9 +171,9 @@ def test_names_under_several_groups_are_told_apart_by_their_group(tmp_path: Path
 
 
 def test_a_time_in_an_unknown_unit_is_refused_rather_than_taken_as_seconds(tmp_path: Path) -> None:
-    table = "executors,time\n2,5 мин\n4,3 мин\n8,2 мин\n"
+    table = "executors,time\n2,5 წთ\n4,3 წთ\n8,2 წთ\n"
     with pytest.raises(
-        StudyError, match=r"'5 мин' has a unit that is not known as one of time(.|\n)*write мин as s, min or h"
+        StudyError, match=r"'5 წთ' has a unit that is not known as one of time(.|\n)*write წთ as s, min or h"
     ):
         read(tmp_path, lambda: table)
 

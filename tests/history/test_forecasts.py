@@ -124,3 +124,19 @@ def test_a_job_without_input_in_its_logs_is_forecast_all_the_same() -> None:
     model = JobModel(bare, FleetPrior())
     assert not model.has_input
     assert math.exp(model.forecast().mean) == pytest.approx(620, rel=0.1)
+
+
+def test_the_size_of_a_change_becomes_surer_with_every_run_since() -> None:
+    widths = []
+    for n in (44, 80):
+        runs = [a_run(k, work_s=600 * (1.3 if k >= 40 else 1), noise=math.exp(_noise(k))) for k in range(n)]
+        (change,) = changes_of("nightly", _model(runs))
+        true = 0.3 * 600 / 620  # of the stages; the rest takes as long as before
+        assert change.low < true < change.high
+        widths.append(change.high - change.low)
+    assert widths[1] < 0.6 * widths[0]
+    assert change.change == pytest.approx(true, abs=0.03)
+
+
+def _noise(number: int) -> float:
+    return random.Random(f"size {number}").gauss(0, 0.06)

@@ -62,6 +62,18 @@ def _sizes(found: Iterable[JobHistory]) -> list[int]:
         ("query 72", "query 72"),
         ("export v2 eu", "export v2 eu"),
         ("20261103", "20261103"),
+        ("hourly/2026/11/03/07", "hourly"),
+        ("hourly 2026-11-03 23", "hourly"),
+        ("[PROD] daily 11/23/2026", "[PROD] daily"),
+        ("Nightly (2026-11-03)", "Nightly"),
+        ("nightly-Nov-03-2026", "nightly"),
+        ("日次集計_2026年11月03日", "日次集計"),
+        ("weekly 2026-45", "weekly"),
+        ("revenue_2026Q3", "revenue"),
+        ("load 07:05:33", "load"),
+        ("export 06:00", "export 06:00"),
+        ("load-01HF3Z9Q8J2XK4V5W6Y7T8R9PQ", "load"),
+        ("etl-1.4.2-20261103", "etl-1.4.2"),
     ],
 )
 def test_a_name_without_dates_ids_and_counters_is_the_job(name: str, job: str) -> None:

@@ -91,3 +91,13 @@ def test_a_store_tells_which_application_is_in_progress(tmp_path: Path) -> None:
         api.eta(place, app=a_run(39).run_id)
     with pytest.raises(StudyError, match="does not have"):
         api.eta(place, app="application_1")
+
+
+def test_after_a_change_the_runs_since_it_say_how_long_a_run_takes() -> None:
+    runs = [a_run(n, work_s=600.0 * (2 if n >= 30 else 1), noise=1 + 0.02 * math.sin(n)) for n in range(36)]
+    now = in_progress(a_run(36, work_s=1200.0), 1)
+    assert now.record is not None
+    found = eta_of(JobHistory("nightly", "nightly", (*runs, now)), now.record)
+    assert found.n_runs == 6
+    assert found.total.median == pytest.approx(1220, rel=0.05)
+    assert any("since its time changed" in note for note in found.notes)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from profile_support import T, at, log_of
+from profile_support import T, at, log_of, operator
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.eventlogs import (
     Executor,
@@ -23,6 +23,9 @@ from sparkcast.facts import facts_of
 from sparkcast.recommend.question import Question
 from sparkcast.recommend.replayed import recommend_replayed
 from sparkcast.replay import Parallelism, Recorded, WhatIf, WhatIfQuestion, play, recorded, what_if
+from sparkcast.replay.change import changed
+from sparkcast.replay.settling import settled
+from sparkcast.replay.workload import Coalesced, FileSplits
 from sparkcast.report.figures.replays import replays_of
 from sparkcast.report.page import render_application
 from sparkcast.study import Price
@@ -114,10 +117,113 @@ def test_a_number_of_tasks_that_was_set_does_not_follow_the_cores() -> None:
     assert source(generated(8)).work.stages[0].parallelism is Parallelism.FIXED
 
 
-def test_doubt_whether_tasks_follow_the_cores_widens_the_interval() -> None:
+def test_where_tasks_may_follow_the_cores_the_interval_covers_both() -> None:
     sure, unsure = asked(generated(8), executors=(16,)), asked(generated(4), executors=(16,))
     ratio = [found.configurations[0].high_s / found.configurations[0].low_s for found in (sure, unsure)]
     assert ratio[1] > ratio[0]
+    one = unsure.configurations[0]
+    assert one.time_s < 3.5  # sixteen tasks of a quarter of a second
+    assert one.high_s > 4  # the four that there were, of a second
+
+
+def test_logs_on_other_cores_settle_whether_tasks_follow_the_cores() -> None:
+    def on(cores: int, n_tasks: int) -> LogRead:
+        executors = [Executor(str(n), "a", 1, 0, at(1)) for n in range(cores)]
+        stage = Stage(0, n_tasks=n_tasks, submitted_ms=at(2), completed_ms=at(3), rdds=(Rdd(0, "MapPartitionsRDD"),))
+        tasks = waves(n_tasks, cores, 1.0, 2.0)
+        return log_of(tasks, end=5, executors=executors, stages=[stage], profiles=ONE_CORE)
+
+    alone = source(on(4, 4)).work.stages[0]
+    assert alone.parallelism is Parallelism.CORES
+    assert alone.in_doubt
+    never = settled([source(on(4, 4)).work, source(on(8, 4)).work])[0].stages[0]
+    assert never.parallelism is Parallelism.FIXED
+    always = settled([source(on(4, 4)).work, source(on(8, 8)).work])[0].stages[0]
+    assert always.parallelism is Parallelism.CORES
+    assert not always.in_doubt
+    # Eight cores without a task more: no other cluster is quicker, and nothing is in doubt.
+    found = what_if([source(on(4, 4)), source(on(8, 4))], WhatIfQuestion(executors=(2, 16)))
+    assert times(found)[16] == pytest.approx(5, rel=0.1)
+    assert found.floor is not None
+
+
+@pytest.mark.parametrize(
+    ("n_files", "n_bytes", "tasks"),
+    [  # as Spark 3.5.9 made them on 2, 4 and 8 cores
+        (4, 28_136_289, {2: 2, 4: 4, 8: 8}),
+        (1, 28_159_005, {2: 2, 4: 4, 8: 7}),
+        (40, 1_086_159, {2: 2, 4: 4, 8: 8}),
+        (3, 30_244_890, {2: 3, 4: 3, 8: 6}),
+    ],
+)
+def test_files_become_tasks_as_spark_splits_and_packs_them(n_files: int, n_bytes: int, tasks: dict[int, int]) -> None:
+    files = FileSplits(n_bytes, 4 * 1024**2, 128 * 1024**2, n_files)
+    assert {cores: files.n_tasks(cores) for cores in tasks} == tasks
+    assert replace(files, parallelism=8).n_tasks(2) == tasks[8]
+
+
+def test_aqe_merges_whole_partitions() -> None:
+    shuffle = Coalesced(200 * 2e6, 200, 1024**2, 64 * 1024**2)
+    # A task of 25 MB holds 12 partitions of 2 MB, one of 6.25 MB 3, one of 3.1 MB only 1.
+    assert [shuffle.n_tasks(cores) for cores in (16, 64, 128)] == [17, 67, 200]
+    assert replace(shuffle, parallelism=16).n_tasks(128) == 17
+    assert shuffle.n_tasks(16, scale=4) == 25  # 8 MB each, and no task has more than 64 MiB
+
+
+def scanned(n_tasks: int, *, n_files: float = 4.0, n_bytes: float = 28136289.0, **spark: str) -> LogRead:
+    """A scan of files whose plan tells their size; its tasks read one column of them."""
+    told = {"number of output rows": 9.0, "number of files read": n_files, "size of files read": n_bytes}
+    scan = operator("Scan parquet", told)
+    stage = Stage(
+        0, n_tasks=n_tasks, submitted_ms=at(2), completed_ms=at(3), rdds=(Rdd(0, "FileScanRDD"),), accumulated={1: 9.0}
+    )
+    return log_of(
+        waves(n_tasks, 4, 1.0, 2.0), end=3 + -(-n_tasks // 4), executors=FOUR, stages=[stage], profiles=ONE_CORE,
+        sql=[SqlExecution(0, plan=(scan,))], spark=spark,
+    )  # fmt: skip
+
+
+def test_files_are_split_by_their_own_size_not_by_what_was_read_of_them() -> None:
+    made = source(scanned(4)).work
+    assert made.stages[0].parallelism is Parallelism.BYTES
+    assert changed(made, 8).stages[0].n_tasks == 8
+    assert changed(made, 2).stages[0].n_tasks == 2
+    assert not made.stages[0].in_doubt
+
+
+def test_a_parallelism_that_is_set_holds_for_files_on_any_cluster() -> None:
+    made = source(scanned(8, **{"spark.default.parallelism": "8"})).work
+    assert changed(made, 32).stages[0].n_tasks == 8
+
+
+def test_a_floor_counts_files_that_more_cores_would_split_further() -> None:
+    """Twenty files of 120 MB are as many tasks on 4 and on 16 cores, and 600 tasks on thousands."""
+    found = asked(scanned(20, n_files=20.0, n_bytes=20 * 120e6), executors=(20,))
+    assert times(found)[20] == pytest.approx(4, rel=0.03)
+    assert found.floor is not None
+    assert found.floor.time_s == pytest.approx(3, rel=0.03)
+
+
+def test_clusters_that_a_barrier_stage_does_not_fit_on_are_left_out_with_the_reason() -> None:
+    stage = Stage(0, n_tasks=4, submitted_ms=at(2), completed_ms=at(3), rdds=(Rdd(0, "x", is_barrier=True),))
+    log = log_of(waves(4, 4, 1.0, 2.0), end=4, executors=FOUR, stages=[stage], profiles=ONE_CORE, spark=FIXED)
+    found = asked(log)
+    assert min(times(found)) == 4
+    assert any("left out 2 executors x 1 core: stage 0 is a barrier stage of 4 tasks" in note for note in found.notes)
+
+
+def test_an_application_that_failed_is_said_to_have_failed() -> None:
+    jobs = [JobRecord(0, at(2), at(5), True, stage_ids=(0,)), JobRecord(1, at(8), at(9), False, stage_ids=(1,))]
+    found = asked(two_jobs(jobs=jobs), executors=(2,))
+    assert any("failed" in note for note in found.notes)
+
+
+def test_local_mode_with_one_core_has_a_parallelism_of_one() -> None:
+    stage = Stage(0, n_tasks=2, submitted_ms=at(2), completed_ms=at(3), rdds=(Rdd(0, "ParallelCollectionRDD"),))
+    two = [T(2, 3, 0, 0, executor="driver"), T(2, 3, 0, 1, executor="driver")]
+    log = log_of(two, end=5, executors=[Executor("driver", "a", 2, 0, at(0))], stages=[stage])
+    assert asked(log, cores=(1,)).configurations[0].time_s == pytest.approx(6, rel=0.03)
+    assert changed(source(log).work, 1).stages[0].n_tasks == 1
 
 
 def test_more_executors_that_add_a_wave_are_a_trap() -> None:

@@ -60,7 +60,7 @@ def search(
 
 
 def test_a_time_at_the_deadline_is_in_time_again_half_of_the_time() -> None:
-    assert chance_in_time([60.0], 60.0, [[60.0]]) == pytest.approx(0.5)
+    assert chance_in_time([60.0], 60.0, [[60.0]]) == pytest.approx(0.5, abs=0.001)
 
 
 @given(st.floats(1.0, 1e4), st.floats(1.01, 3.0), st.integers(1, 5))
@@ -79,7 +79,25 @@ def test_runs_that_vary_make_promises_of_all_settings_less_sure() -> None:
 
 def test_what_more_runs_could_promise_is_known_before_they_are_made() -> None:
     assert not can_be_promised([59.9], 60.0, [[59.9]], 0.95, 3)
-    assert can_be_promised([40.0], 60.0, [[40.0]], 0.95, 3)
+    assert can_be_promised([30.0], 60.0, [[30.0]], 0.95, 3)
+
+
+def test_a_run_held_up_in_any_settings_makes_a_narrow_promise_less_sure() -> None:
+    """Some jobs have many such runs; that shows in repeats, of whatever settings."""
+    calm, held_up = [50.0, 50.5, 50.2], [50.0, 50.5, 150.0]
+    assert chance_in_time([40.0], 60.0, [calm, [40.0]]) > chance_in_time([40.0], 60.0, [held_up, [40.0]]) + 0.05
+
+
+def test_little_room_is_promised_only_after_many_calm_runs() -> None:
+    """In repeats of public workloads one run in fourteen is 20 % slower than the median of its settings."""
+    chances = [chance_in_time([50.0] * n, 60.0, [[50.0] * n]) for n in (1, 2, 4, 12)]
+    assert chances == sorted(chances)
+    assert chances[1] < 0.9 < 0.95 < chances[3]
+
+
+def test_earlier_runs_of_the_same_settings_do_not_make_a_promise_slow_to_compute() -> None:
+    many = [50.0 + n / 100 for n in range(200)]
+    assert chance_in_time(many, 60.0, [many]) == chance_in_time(many[-12:], 60.0, [many[-12:]])
 
 
 def test_one_run_however_fast_is_no_promise() -> None:

@@ -200,4 +200,4 @@ def test_bodies_are_limited_whether_or_not_they_say_how_long_they_are(place: str
 
         assert client.post("/v1/profile", content=pieces()).status_code == 413
         assert client.post("/v1/analyze", content=pieces()).status_code == 413
-        assert not list(Path(client.app.state.service.folder.name).glob("upload-*"))  # type: ignore[attr-defined]
+        assert not list(Path(client.app.state.service.folder).glob("upload-*"))  # type: ignore[attr-defined]

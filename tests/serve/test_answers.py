@@ -1,5 +1,6 @@
 """The service answers as the commands do, and says what each answer rests on."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
+from history_support import a_run
 from serve_support import AT, asking, make_store, settings_of
 from sparkcast import api
+from sparkcast.data.ingest.into_store import NOT_ASKED
 from sparkcast.errors import InfeasibleError
 from sparkcast.learned.knowledge import knowledge_of
 from sparkcast.learned.predict import predict
@@ -17,6 +20,7 @@ from sparkcast.plain import from_json, to_json
 from sparkcast.recommend.brief import choose_briefly
 from sparkcast.recommend.question import Question
 from sparkcast.recommend.verdict import check_settings
+from sparkcast.store import open_store
 from sparkcast.wire.documents import document_of
 
 
@@ -188,3 +192,45 @@ def test_prometheus_reads_predictions_and_requests(client: TestClient) -> None:
         assert line.startswith("#") or len(line.rpartition(" ")[2]) > 0
         if not line.startswith("#"):
             float(line.rpartition(" ")[2])
+
+
+def test_prometheus_reads_the_chance_of_the_deadline_that_jobs_are_submitted_with(client: TestClient) -> None:
+    last = 20 + 200 / 8 * (1 + 32 / 256)  # about what the last run took
+    for within, is_likely in ((2 * last, True), (last / 2, False)):
+        body = {"study": "train", "configuration": AT, "within": within}
+        assert client.post("/v1/check", json=body).status_code == 200
+        text = client.get("/metrics").text
+        assert f'sparkcast_deadline_seconds{{study="train"}} {within:.10g}' in text
+        [chance] = re.findall(r'sparkcast_deadline_probability\{study="train"\} (\S+)', text)
+        assert (float(chance) > 0.5) == is_likely
+
+
+def test_prometheus_reads_that_a_job_got_slower(tmp_path: Path) -> None:
+    place = str(tmp_path / "fleet.results")
+    store = open_store(place, create=True)
+    store.keep_ingested("nightly", NOT_ASKED, [a_run(n, work_s=600 if n < 15 else 900) for n in range(30)])
+    store.keep_ingested("hourly", NOT_ASKED, [a_run(n, job="hourly", noise=1 + 0.01 * (n % 3)) for n in range(30)])
+    store.close()
+    with asking(settings_of(place)) as client:
+        for job in ("nightly", "hourly"):
+            assert client.get(f"/v1/studies/{job}").status_code == 200
+        text = client.get("/metrics").text
+    assert 'sparkcast_changes{study="nightly"} 1' in text
+    assert 'sparkcast_changes{study="hourly"} 0' in text
+    [ratio] = re.findall(r'sparkcast_last_change_ratio\{study="nightly"\} (\S+)', text)
+    assert 0.3 < float(ratio) < 0.6
+
+
+def test_a_line_is_checked_by_the_history_of_its_job_and_anew_when_runs_come_in(tmp_path: Path) -> None:
+    place = str(tmp_path / "fleet.results")
+    store = open_store(place, create=True)
+    store.keep_ingested("nightly", NOT_ASKED, [a_run(n) for n in range(15)])
+    question = {"line": "spark-submit --name nightly etl.py", "within": 900}
+    with asking(settings_of(place)) as client:
+        first = client.post("/v1/check", json=question).json()
+        assert first["verdict"] == "admit"
+        assert client.post("/v1/check", json=question).json()["probability"] == first["probability"]
+        store.keep_ingested("nightly", NOT_ASKED, [a_run(n, work_s=1200) for n in range(15, 25)])
+        assert client.post("/v1/check", json=question).json()["verdict"] != "admit"
+        assert client.post("/v1/check", json={**question, "line": "spark-submit --name x y.py"}).status_code == 404
+    store.close()

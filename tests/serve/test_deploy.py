@@ -4,16 +4,22 @@ import configparser
 import json
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 import yaml
 from typer.testing import CliRunner
 
 import sparkcast
+from serve_support import AT, free_port, make_store, process_of
 from sparkcast.cli import app
+from sparkcast.client import Client, ServiceFailed
 from sparkcast.serve.v1.prometheus import _HELP
+from sparkcast.store.service import ServiceRows, service_url
 
 ROOT = Path(sparkcast.__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -44,6 +50,39 @@ def test_the_image_starts_the_service_as_a_user_without_rights() -> None:
         for source in sources.split():
             assert (ROOT / source).exists(), source
     assert "password" not in text.lower().replace("its password is in the file", "")
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_image_start_a_service_that_is_healthy_and_scraped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (DEPLOY / "Dockerfile").read_text()
+    port, place = free_port(), make_store(tmp_path)
+    [entry] = re.findall(r"^ENTRYPOINT (.*)$", text, re.M)
+    [probe] = re.findall(r"^  CMD (\[.*\])$", text, re.M)
+    words = json.loads(entry.replace("8080", str(port)))
+    monkeypatch.setenv("SPARKCAST_STORE", place)
+    refused = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    made = re.search("sparkcast (serve token add .*)", refused.stderr)
+    assert made is not None, refused.stderr
+    rows = ServiceRows(service_url(place))
+    token = rows.add_token("prometheus", "read")
+    rows.close()
+    client = Client(f"http://127.0.0.1:{port}", token, timeout_s=120)
+    with process_of(words[2:], client):
+        healthy = json.loads(probe.replace("8080", str(port)))
+        assert subprocess.run([sys.executable, *healthy[1:]], check=False).returncode == 0
+        assert client.studies()[0]["name"] == "train"
+        client.predict("train", AT)
+        scrape = yaml.safe_load((DEPLOY / "prometheus.yml").read_text())["scrape_configs"][0]
+        assert scrape["authorization"]["type"] == "Bearer"
+        asked = Request(f"http://127.0.0.1:{port}/metrics", headers={"Authorization": f"Bearer {token}"})
+        with urlopen(asked) as answer:
+            assert b'sparkcast_model_runs{study="train"}' in answer.read()
+        with pytest.raises(ServiceFailed, match="token"):
+            Client(f"http://127.0.0.1:{port}", "sct_wrong").studies()
+    assert subprocess.run([sys.executable, *healthy[1:]], capture_output=True, check=False).returncode == 1
 
 
 def test_the_unit_of_systemd_runs_a_command_that_exists() -> None:

@@ -17,7 +17,7 @@ from sparkcast.wire.documents import document_of
 
 
 def uploads(client: TestClient) -> list[Path]:
-    return [*Path(client.app.state.service.folder.name).glob("upload-*")]  # type: ignore[attr-defined]
+    return [*Path(client.app.state.service.folder).glob("upload-*")]  # type: ignore[attr-defined]
 
 
 def test_an_uploaded_log_gets_its_profile_and_nothing_of_it_is_kept() -> None:
@@ -38,7 +38,9 @@ def test_an_uploaded_log_is_replayed_on_other_clusters() -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [b"not a log", b"\x28\xb5\x2f\xfd" + b"\0" * 40, gzip.compress(b"x" * 100)[:-9], b"{}\n" * 500]
+    "body",
+    [b"not a log", b"\x28\xb5\x2f\xfd" + b"\0" * 40, gzip.compress(b"x" * 100)[:-9], b"{}\n" * 500],
+    ids=["text", "zstd", "gzip that ends early", "no events"],  # bytes of gzip hold the time of day
 )
 def test_what_is_no_log_is_refused_without_a_name_of_this_machine(body: bytes) -> None:
     with asking(settings_of(None)) as client:

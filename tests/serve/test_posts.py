@@ -1,11 +1,14 @@
 """Runs that are posted: stored once, learned from, and never in the way of others."""
 
+import threading
 from pathlib import Path
 
 import pytest
 
 from serve_support import AT, asking, eventually, make_store, settings_of
 from sparkcast import api
+from sparkcast.serve.catalog import CatalogEntry
+from sparkcast.serve.learning import Learned, learn
 
 RUN = {"configuration": {"executors": 4, "batch_size": 64}, "responses": {"total_s": 95.0}, "started_at": 1.8e9}
 POST = "/v1/studies/train/observations"
@@ -110,3 +113,27 @@ def test_failed_runs_are_kept_with_their_cause_and_without_its_secrets(tmp_path:
         text = client.get("/v1/studies/train/observations").text
         assert "SQLException" in text
         assert "hunter2" not in text
+
+
+def test_who_asks_first_is_told_to_come_back_where_learning_takes_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_end, began = threading.Event(), []
+
+    def slowly(entry: CatalogEntry, model: str) -> Learned:
+        began.append(entry.name)
+        may_end.wait(60)
+        return learn(entry, model)
+
+    monkeypatch.setattr("sparkcast.serve.state.learn", slowly)
+    monkeypatch.setattr("sparkcast.serve.v1.common._MOST_WAIT_S", 0.05)
+    body = {"study": "train", "at": AT}
+    with asking(settings_of(make_store(tmp_path))) as client:
+        for _ in range(2):
+            answer = client.post("/v1/predict", json=body)
+            assert answer.status_code == 503
+            assert "still being learned" in answer.json()["error"]["problem"]
+            assert answer.headers["Retry-After"]
+        may_end.set()
+        assert eventually(lambda: client.post("/v1/predict", json=body).status_code == 200)
+        assert began == ["train"]

@@ -1,12 +1,15 @@
 """Who may write a study in a database that several share."""
 
+import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 import sqlalchemy as sa
 
@@ -161,6 +164,63 @@ def test_a_server_that_restarts_during_a_run_loses_nothing(postgres: PostgresSer
         postgres.restart()
         store.finish_run("s", PLAN.trials[0], _seen(store, run_id))
     assert [run.run_id for run in store.observations("s")] == [run_id]
+    store.close()
+
+
+def test_a_reader_whose_server_restarts_in_the_middle_reads_again(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(postgres.new_url())
+    store.register(STUDY, PLAN)
+    read, times = Store._shared, list[int]()
+
+    def restarting(self: Store, *arguments: Any) -> Any:
+        times.append(1)
+        if len(times) == 1:
+            postgres.restart()
+        return read(self, *arguments)
+
+    monkeypatch.setattr(Store, "_shared", restarting)
+    assert store.observations("s") == ()
+    assert len(times) == 2
+    store.close()
+
+
+def test_a_server_that_is_starting_up_is_waited_for(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    url, connect, refused = postgres.new_url(), sa.Engine.connect, list[int]()
+
+    def starting(self: sa.Engine) -> Any:
+        if len(refused) < 2:
+            refused.append(1)
+            said = psycopg.OperationalError("connection failed: FATAL:  the database system is starting up")
+            raise sa.exc.OperationalError("", {}, said)
+        return connect(self)
+
+    monkeypatch.setattr(sa.Engine, "connect", starting)
+    open_store(url).close()
+    assert len(refused) == 2
+
+
+def test_a_file_that_others_keep_busy_for_longer_than_sqlite_waits_is_written_in_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(tmp_path / "s.sqlite", create=True)
+    with store._database.engine.connect() as connection:  # the only one of the pool
+        connection.exec_driver_sql("PRAGMA busy_timeout=0")
+    writer = sqlite3.connect(tmp_path / "s.sqlite", isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    judge = databases.is_unreachable
+
+    def free(error: sa.exc.DBAPIError, engine: sa.Engine) -> bool:
+        if writer.in_transaction:
+            writer.execute("COMMIT")
+        return judge(error, engine)
+
+    monkeypatch.setattr(databases, "is_unreachable", free)
+    store.register(STUDY, PLAN)
+    assert not writer.in_transaction
+    writer.close()
+    assert store.study_names() == ("s",)
     store.close()
 
 

@@ -38,7 +38,7 @@ from sparkcast.api.runs import dry_run, run, tune, with_spark
 from sparkcast.api.sources import load_data_or_model, load_model
 from sparkcast.api.stores import check_store, copy_store, migrate_store, prune_store
 from sparkcast.api.tables import export, export_samples, samples
-from sparkcast.api.watching import jobs, load_job, measure_input, watch
+from sparkcast.api.watching import jobs, load_job, measure_input, measure_speed, watch
 from sparkcast.data.options import TableOptions
 from sparkcast.data.sources import Data, Source, load_data, load_study
 from sparkcast.display import connect
@@ -93,6 +93,7 @@ __all__ = [
     "load_model",
     "load_study",
     "measure_input",
+    "measure_speed",
     "migrate_store",
     "plan",
     "predict",

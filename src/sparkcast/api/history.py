@@ -3,6 +3,7 @@
 import shlex
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,7 @@ def check(
     price: Price | None = None,
     job: str | None = None,
     free_cores: int | None = None,
+    cluster: str | None = None,
     at_s: float | None = None,
     history: "JobHistory | None" = None,
     prior: "FleetPrior | None" = None,
@@ -55,6 +57,8 @@ def check(
         price: Per core-hour and GiB-hour; by default that with which the runs were ingested.
         job: Its name in the store, where the line does not tell it.
         free_cores: Cores that the cluster has free now.
+        cluster: The cluster that it is for, by the name that its runs have; by default the line's master, or as its
+            last runs.
         at_s: When it is submitted, in seconds since the Unix epoch; by default now.
         history: The job's runs, where they are known already.
         prior: What the jobs of the store have in common, with `history`.
@@ -72,11 +76,11 @@ def check(
     from sparkcast.history.found import find_in_store, some_jobs
     from sparkcast.history.gate import GateQuestion, check_line, never_ran, unknown
     from sparkcast.history.learn import learn_prior
+    from sparkcast.store.speeds import stored_speeds
     from sparkcast.workloads.lines import parse_line, program_of
 
-    question = GateQuestion(
-        within_s, budget, confidence, input_size, price, free_cores, time.time() if at_s is None else at_s
-    )
+    moment = time.time() if at_s is None else at_s
+    question = GateQuestion(within_s, budget, confidence, input_size, price, free_cores, moment, cluster or "")
     words = shlex.split(line) if isinstance(line, str) else [*line]
     words = shlex.split(words[0]) if len(words) == 1 else words
     parsed = parse_line(words)
@@ -91,6 +95,8 @@ def check(
                 return unknown(question, f"{named} may be any of {len(found.candidates)} jobs: {several}")
             return never_ran(words, question, f"the store has no runs of {named}", some_jobs(opened))
         learned = prior or learn_prior(some_jobs(opened, besides=found.history).values())
+        if place := cluster or parsed.master:
+            question = replace(question, speed=stored_speeds(opened).get(place))
         return check_line(words, found.history, question, learned)
 
 

@@ -87,8 +87,12 @@ def validate_for_report(data: Data, response: str) -> "Validation":
 
 def fit_best(known: "Knowledge", validation: "Validation") -> "Fitted":
     """The best model of a validation, fitted to everything; not again where it was fitted for other questions."""
+    from sparkcast.learned.across_blocks import across_blocks
     from sparkcast.models import MODELS
     from sparkcast.validate.score import best_of
 
     name, response = best_of(validation), validation.response
-    return known.model_of(response)[1] if name == known.model else MODELS.get(name)().fit(known.runs, response)
+    if name == known.model:
+        return known.model_of(response)[1]
+    fitted = MODELS.get(name)().fit(known.runs, response)
+    return across_blocks(fitted, known.runs, known.runs.vocabulary.response(response))

@@ -8,21 +8,19 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from sparkcast.api.advisor import Advisor
+from sparkcast.api.exploring import explored
 from sparkcast.data.sources import Data, load_data
-from sparkcast.errors import RunError, SparkcastError, StudyError
+from sparkcast.engines.running_jobs import jobs_running_at
+from sparkcast.errors import NotEnoughDataError, RunError, SparkcastError, StoreError, StudyError, UnknownNameError
 from sparkcast.recommend.question import Question
-from sparkcast.recommend.submission import SubmissionAdvice, SubmittedJob, advice_at, advise_line, held_by
-from sparkcast.search.safe import Guard, PastRun, one_change_each, propose
-from sparkcast.study import Configuration, Dataset, Level, LogOrigin, Observation, Outcome
+from sparkcast.recommend.submission import AskedLine, SubmissionAdvice, SubmittedJob, advise_line
+from sparkcast.study import Configuration, Level, LogOrigin, Observation, Outcome
 from sparkcast.study.application import TOTAL_TIME
 from sparkcast.study.redaction import redact, redact_arguments
 from sparkcast.workloads.lines import parse_line, with_properties
-
-if TYPE_CHECKING:
-    from sparkcast.recommend.choose import Recommender
 
 _LOST = (-signal.SIGTERM, -signal.SIGINT, -signal.SIGKILL, 130, 137, 143)  # somebody stopped it
 
@@ -38,53 +36,15 @@ class Wish:
     fix: Mapping[str, Level] = field(default_factory=dict)  # settings that the program has already
     passed: Sequence[str] = ()  # settings that the program takes as --name VALUE
     explore: bool = False
+    levels: Mapping[str, Sequence[Level]] = field(default_factory=dict)  # to explore; the first of each is today's
+    jobs_running: int | str | None = None  # on the cluster now: their number, or the URL of the UI that counts them
 
 
 class Adviser(Protocol):
     """Who is asked for settings, and told the result: a service, or a store."""
 
-    def advise(self, wish: Wish, properties: Mapping[str, str], given: Mapping[str, Level]) -> SubmissionAdvice: ...
+    def advise(self, wish: Wish, line: AskedLine, n_running: int | None) -> SubmissionAdvice: ...
     def report(self, study: str, run: Mapping[str, Any]) -> str: ...
-
-
-def explored(
-    recommender: "Recommender",
-    data: Data,
-    question: Question,
-    properties: Mapping[str, str],
-    given: Mapping[str, Level],
-    passed: Sequence[str] = (),
-    *,
-    risk: float = 0.05,
-) -> SubmissionAdvice:
-    """Safe tuning: the settings of the next production run, at most one of them changed.
-
-    Raises NotEnoughDataError for a job that never ran well.
-    """
-    dataset = data.dataset
-    held = held_by(recommender, properties, {**question.fix, **given})
-    words, factors = dataset.vocabulary, dataset.factors
-    time_name = words.required_time()
-    ordered = sorted(dataset.observations, key=lambda run: (run.started_at or 0.0, run.position))
-    past = [
-        PastRun(run.configuration.only(factors), _seconds_of(run, time_name, dataset))
-        for run in ordered
-        if run.configuration.only(held).includes(held)
-    ]
-    guard = Guard(within_s=question.within_s, risk=risk)
-    levels = {name: dataset.levels(name) for name in factors if name not in held}
-    base = propose(past, [], guard, vocabulary=words).base
-    found = propose(past, one_change_each(base, levels), guard, vocabulary=words)
-    return advice_at(
-        recommender, found.configuration, held, properties, given, passed, reason=found.why, step=found.step.value
-    )
-
-
-def _seconds_of(run: Observation, time_name: str, runs: Dataset) -> float | None:
-    """None of a run that failed."""
-    if not run.ok or time_name not in run.responses:
-        return None
-    return runs.vocabulary.response(time_name).seconds(run.responses[time_name])
 
 
 class StoreAdviser:
@@ -93,13 +53,21 @@ class StoreAdviser:
     def __init__(self, store: str) -> None:
         self._store = store
 
-    def advise(self, wish: Wish, properties: Mapping[str, str], given: Mapping[str, Level]) -> SubmissionAdvice:
-        advisor = Advisor.of(load_data(self._store, study=wish.study))
+    def advise(self, wish: Wish, line: AskedLine, n_running: int | None) -> SubmissionAdvice:
         question = Question(within_s=wish.within_s, budget=wish.budget, confidence=wish.confidence)
         if wish.explore:
-            assert isinstance(advisor.source, Data)
-            return explored(advisor.recommender, advisor.source, question, properties, given, wish.passed)
-        return advise_line(advisor.recommender, question, properties, given, wish.passed)
+            return explored(self._runs(wish), question, line, wish.levels)
+        recommender = Advisor.of(load_data(self._store, study=wish.study)).recommender
+        return advise_line(recommender, question, line, n_running)
+
+    def _runs(self, wish: Wish) -> Data | None:
+        """None before the first run, where that may be explored."""
+        try:
+            return load_data(self._store, study=wish.study)
+        except (UnknownNameError, NotEnoughDataError, StoreError):
+            if not wish.levels:
+                raise
+            return None
 
     def report(self, study: str, run: Mapping[str, Any]) -> str:
         from sparkcast.data.ingest.into_store import NOT_ASKED
@@ -133,13 +101,17 @@ class ServiceAdviser:
         except ValueError as error:
             raise StudyError(str(error)) from None
 
-    def advise(self, wish: Wish, properties: Mapping[str, str], given: Mapping[str, Level]) -> SubmissionAdvice:
+    def advise(self, wish: Wish, line: AskedLine, n_running: int | None) -> SubmissionAdvice:
         from sparkcast.client import ServiceDown, ServiceFailed
 
         asked: dict[str, Any] = {"within": wish.within_s, "budget": wish.budget, "confidence": wish.confidence}
-        asked |= {"properties": redact(properties), "given": dict(given), "passed": list(wish.passed)}
+        asked |= {"properties": redact(line.properties), "given": dict(line.given), "passed": list(line.passed)}
+        if wish.explore:
+            asked |= {"explore": True, "levels": {name: list(own) for name, own in wish.levels.items()}}
+        elif n_running is not None:
+            asked["jobs_running"] = n_running
         try:
-            told = self._client.submission(wish.study, explore=wish.explore, **asked)
+            told = self._client.submission(wish.study, **asked)
         except ServiceDown as error:
             raise RunError(str(error), hint="start it with `sparkcast serve`") from None
         except ServiceFailed as error:
@@ -155,6 +127,7 @@ class ServiceAdviser:
             told["probability"],
             None,
             told["step"],
+            told["deadline_risk"],
         )
 
     def report(self, study: str, run: Mapping[str, Any]) -> str:
@@ -196,10 +169,12 @@ def submit(
     """
     words = shlex.split(line) if isinstance(line, str) else [*line]
     parsed = parse_line(words)
-    given = {**_given_in(parsed.arguments, wish.passed), **wish.fix}
+    asked = AskedLine(parsed.properties, {**_given_in(parsed.arguments, wish.passed), **wish.fix}, wish.passed)
     advice, why = None, ""
     try:
-        advice = adviser.advise(wish, parsed.properties, given)
+        running = wish.jobs_running
+        n_running = jobs_running_at(running) if isinstance(running, str) else running
+        advice = adviser.advise(wish, asked, n_running)
     except (SparkcastError, OSError) as error:
         why = error.problem if isinstance(error, SparkcastError) else str(error)
         say(f"running as written: {why}")

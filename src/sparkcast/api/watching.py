@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sparkcast.data.sources import Data, Source
 from sparkcast.errors import StudyError
 from sparkcast.study import Price, SparkOptions
+from sparkcast.study.environment import is_local
 
 if TYPE_CHECKING:
     from sparkcast.data.ingest import Reader
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from sparkcast.history.jobs import JobHistory
     from sparkcast.history.summary import Jobs
     from sparkcast.history.watch import Watched, WatchedLog
+    from sparkcast.observe.speed import MeasuredCluster
     from sparkcast.runs.cancel import CancelToken
     from sparkcast.store import Store
 
@@ -29,6 +31,7 @@ def watch(
     price: Price | None = None,
     rules: Source | None = None,
     retry: bool = False,
+    cluster: str | None = None,
     spark: SparkOptions | None = None,
     on_log: "Callable[[WatchedLog], None]" = lambda log: None,
     on_look: "Callable[[Watched], None]" = lambda found: None,
@@ -48,6 +51,7 @@ def watch(
         price: Per core-hour and GiB-hour: adds the cost to each run.
         rules: A file that says which applications are one job: kept in the store, for all that ask it.
         retry: Read logs again that were skipped or could not be read.
+        cluster: The name of the cluster whose logs these are, where they do not tell clusters apart (`yarn`).
         spark: Read the logs as a Spark job with this master and these properties: for a year's logs, the first time.
         on_log: Called after each log is in the store.
         on_look: Called each time that all paths were looked at.
@@ -74,7 +78,7 @@ def watch(
     patterns = tuple(parse_pattern(text, is_required=False) for text in settings)
     given = [str(paths)] if isinstance(paths, str | Path) else [str(path) for path in paths]
     reader = _reader(readers, spark)
-    query = WatchQuery(tuple(given), reader, LogQuery(patterns, _of_cores(price)), interactive)
+    query = WatchQuery(tuple(given), reader, LogQuery(patterns, _of_cores(price)), interactive, cluster or "")
     require_some_path(given)
     target = str(into)
     store = open_watched(target)
@@ -114,7 +118,7 @@ def jobs(
 
     >>> found = watch("log.zstd", "jobs.results")
     >>> [(one.name, one.n_runs) for one in jobs("jobs.results").jobs]
-    [('a study', 1)]
+    [('sparkcast pi', 1)]
     """
     from sparkcast.errors import NotEnoughDataError
     from sparkcast.history.jobs import histories_of, history_of
@@ -152,12 +156,72 @@ def load_job(store: Source, job: str, *, rules: Source | None = None) -> Data:
         NotEnoughDataError: None of its runs has ended.
 
     >>> found = watch("log.zstd", "job.results")
-    >>> len(load_job("job.results", "a study").dataset.observations)
+    >>> len(load_job("job.results", "sparkcast pi").dataset.observations)
     1
     """
     from sparkcast.history.dataset import data_of_job
 
     return data_of_job(_job_of(store, job, rules), str(store))
+
+
+def measure_speed(
+    into: Source | None = None,
+    *,
+    cluster: str | None = None,
+    spark: SparkOptions | None = None,
+    seconds: float = 10.0,
+) -> "MeasuredCluster":
+    """Measure how fast the nodes of a cluster are: their cores, disks and network, in about ten seconds.
+
+    The store keeps it beside the runs of the cluster. Forecasts of a job that goes to another cluster, or runs on
+    several, then follow from what was measured of both.
+
+    Args:
+        into: A store: a results folder, an SQLite file or a database URL. By default nothing is kept.
+        cluster: The name that its runs have; by default what its own properties or its master say.
+        spark: Where to measure: the master and Spark properties. It takes all cores that Spark gives.
+        seconds: For how long.
+
+    Returns:
+        Each node: rounds of a fixed piece of work in a second on one core, bytes a second to its disk and to another.
+
+    Raises:
+        StudyError: The cluster has no name of its own and none is given, or `seconds` is too little.
+        RunError: The cluster cannot be reached, or the measuring job failed.
+
+    >>> measure_speed("fleet.results", spark=SparkOptions("yarn")).speed.core  # doctest: +SKIP
+    213.4
+    """
+    from dataclasses import replace
+
+    from sparkcast.history.watch import open_watched
+    from sparkcast.observe.speed import measure_speed as measured
+    from sparkcast.store.speeds import keep_speed, stored_speeds
+
+    if not 1 <= seconds < float("inf"):
+        raise StudyError(f"`seconds={seconds:g}` is too little to measure in", hint="give 10, at least 1")
+    options = spark or SparkOptions()
+    if into is not None and cluster is None and _says_nothing(options.master):
+        raise StudyError(
+            "runs of an embedded or local cluster do not name it",
+            hint="name it, here and where its logs are watched: `cluster='laptop'`",
+        )
+    found = measured(options, seconds)
+    found = found if cluster is None else replace(found, cluster=cluster)
+    if into is None:
+        return found
+    store = open_watched(str(into))
+    try:
+        before = stored_speeds(store).get(found.cluster)
+        keep_speed(store, found.cluster, found.speed)
+    finally:
+        store.close()
+    return replace(found, store=str(into), before=before)
+
+
+def _says_nothing(master: str) -> bool:
+    """Of which cluster runs are: a loopback address is on every machine."""
+    return is_local(master) or "127.0.0.1" in master or "localhost" in master
 
 
 def measure_input(path: Source, job: Data | None = None) -> "MeasuredInput":

@@ -36,6 +36,9 @@ def serve(
     ] = None,
     jwt_issuer: Annotated[str, typer.Option(help="The issuer that JWTs must name.")] = "",
     jwt_audience: Annotated[str, typer.Option(help="The audience that JWTs must name.")] = "sparkcast",
+    jwt_header: Annotated[
+        str, typer.Option(help="The header in which your proxy passes the JWT, e.g. X-Forwarded-Access-Token.")
+    ] = "",
     price: Annotated[str | None, typer.Option(help="E.g. core_hour=0.05: recurring jobs are told in money.")] = None,
     deadline: Annotated[
         list[str] | None,
@@ -65,6 +68,7 @@ def serve(
         jwt_keys=jwt_keys,
         jwt_issuer=jwt_issuer,
         jwt_audience=jwt_audience,
+        jwt_header=jwt_header,
         price=None if price is None else parse_price(price),
         deadlines=_deadlines(deadline or ()),
     )

@@ -30,6 +30,14 @@ def submit(
     explore: Annotated[
         bool, typer.Option("--explore", help="Safe tuning: change one setting per run, at most 5% risk.")
     ] = False,
+    levels: Annotated[
+        list[str] | None,
+        typer.Option(help="With --explore: a setting and its levels, today's first. NAME=200,50,400. Repeatable."),
+    ] = None,
+    jobs_running: Annotated[
+        str | None,
+        typer.Option(metavar="N|URL", help="Jobs on the cluster now: their number, or the URL of its UI."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the line; run nothing.")] = False,
     as_json: Json = False,
     verbose: Verbose = False,
@@ -45,11 +53,14 @@ def submit(
 
     from sparkcast.api import submission
     from sparkcast.cli.prediction import parse_settings
+    from sparkcast.cli.recommendation import parse_levels
     from sparkcast.errors import StudyError
     from sparkcast.store.databases import team_store
     from sparkcast.units import parse_seconds
     from sparkcast.workloads.lines import parse_line, program_of
 
+    if levels and not explore:
+        raise StudyError("--levels says what may be explored", hint="add --explore")
     if as_json and not dry_run:
         raise StudyError("--json gives stdout to sparkcast, and the job needs it", hint="add --dry-run")
     words = shlex.split(line[0]) if len(line) == 1 else line
@@ -63,6 +74,8 @@ def submit(
         fix=parse_settings(fix or ""),
         passed=tuple(argument or ()),
         explore=explore,
+        levels=dict(parse_levels(text) for text in levels or ()),
+        jobs_running=_number_or_url(jobs_running),
     )
     place = store or team_store()
     if server is None and place is None:
@@ -74,3 +87,7 @@ def submit(
         return
     say(f"exit code {found.exit_code}; {found.stored}")
     raise typer.Exit(found.exit_code if found.exit_code >= 0 else 128 - found.exit_code)
+
+
+def _number_or_url(text: str | None) -> int | str | None:
+    return int(text) if text is not None and text.isdigit() else text

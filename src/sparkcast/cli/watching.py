@@ -33,6 +33,7 @@ Rules = Annotated[
 def register(app: typer.Typer) -> None:
     app.command()(watch)
     app.command()(jobs)
+    app.command()(speed)
 
 
 def watch(
@@ -52,6 +53,9 @@ def watch(
     price: Annotated[str | None, typer.Option(help="E.g. core_hour=0.05: adds what the executors cost.")] = None,
     rules: Rules = None,
     retry: Annotated[bool, typer.Option("--retry", help="Read skipped and failed logs again.")] = False,
+    cluster: Annotated[
+        str | None, typer.Option(help="The name of their cluster, where logs do not tell clusters apart (yarn).")
+    ] = None,
     engine: Annotated[str | None, typer.Option(help="spark: read the logs as a Spark job, for a year of them.")] = None,
     master: Master = None,
     conf: Conf = None,
@@ -84,6 +88,7 @@ def watch(
             price=None if price is None else parse_price(price),
             rules=rules,
             retry=retry,
+            cluster=cluster,
             spark=_spark(engine, master, spark_properties(None, conf)),
             on_log=(lambda log: None) if lines is None else lines.log,
             on_look=(lambda found: None) if lines is None else lines.looked,
@@ -189,4 +194,28 @@ def jobs(
     from sparkcast.study.derive import parse_price
 
     found = api.jobs(store, job=job, rules=rules, price=None if price is None else parse_price(price))
+    emit(found, as_json, lambda result: show(result, details))
+
+
+def speed(
+    store: Annotated[
+        str | None, typer.Argument(metavar="STORE", help="Keeps what was measured, for runs of this cluster.")
+    ] = None,
+    cluster: Annotated[str | None, typer.Option(help="The name that its runs have. Default: its id or master.")] = None,
+    seconds: Annotated[float, typer.Option(help="For how long to measure.")] = 10.0,
+    master: Master = None,
+    conf: Conf = None,
+    details: Details = False,
+    as_json: Json = False,
+    verbose: Verbose = False,
+) -> None:
+    """Measure how fast the nodes of a cluster are: cores, disks and network, in ten seconds.
+
+    Example: sparkcast speed fleet.results --master yarn --conf spark.executor.instances=8
+    """
+    from sparkcast import api
+    from sparkcast.study import SparkOptions
+
+    options = SparkOptions(master or SparkOptions().master, spark_properties(None, conf))
+    found = api.measure_speed(store, cluster=cluster, spark=options, seconds=seconds)
     emit(found, as_json, lambda result: show(result, details))

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Literal
 
 from sparkcast.study import Level
-from sparkcast.study.heading_scripts import UNITS
+from sparkcast.study.heading_languages import UNITS
 from sparkcast.study.headings import fold
 from sparkcast.units import BYTES, SECONDS
 
@@ -20,8 +20,11 @@ Family = str  # time, size, share, money, count, or the word behind a number
 
 TIME, SIZE, SHARE, MONEY, COUNT = "time", "size", "share", "money", "count"
 _SIGNS = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₽": "RUB", "₺": "TRY"}
-_CODES = {code: code.upper() for code in "usd eur gbp jpy chf cny inr pln sek nok dkk czk huf brl cad aud krw".split()}
-_CODES |= {"euro": "EUR", "us$": "USD", "zł": "PLN", "kč": "CZK", "r$": "BRL", "руб": "RUB"}
+_CODES = {
+    code: code.upper()
+    for code in "usd eur gbp jpy chf cny inr pln sek nok dkk czk huf brl cad aud krw rub uah try".split()
+}
+_CODES |= {"euro": "EUR", "us$": "USD", "zł": "PLN", "kč": "CZK", "r$": "BRL"}
 _COUNTS = {"k": 1e3, "thousand": 1e3, "tsd": 1e3, "m": 1e6, "mio": 1e6, "mn": 1e6, "million": 1e6, "millions": 1e6}
 _COUNTS |= {"万": 1e4, "萬": 1e4, "億": 1e8, "亿": 1e8}
 _COUNTS |= {"b": 1e9, "bn": 1e9, "mrd": 1e9, "billion": 1e9, "billions": 1e9}
@@ -33,7 +36,8 @@ _PART = re.compile(rf"({_NUMBER})(\s*)({_UNIT})?\s*(?:,|and)?\s*")
 _PREFIX = re.compile(rf"([+-]?)\s*(us\$|r\$|[$€£¥₹₩₽₺]|[a-z]{{3}})\s*(?={_NUMBER})", re.IGNORECASE)
 # `1 day, 02:03:04`, and `1-02:03:04` as Slurm writes it.
 _DAYS = r"(?:(\d+)(?:\s*(?:d|days?),?\s+|-(?=\d+:\d+:)))?"
-_CLOCK = re.compile(_DAYS + r"(\d+):([0-5]\d)(?::([0-5]\d)(?:[.,](\d+))?)?")
+_CLOCK = re.compile(_DAYS + r"(\d+):([0-5]\d)(?::([0-5]\d))?(?:[.,](\d+))?")
+_HOURS_AND = re.compile(r"(\d+)\s?h\s?([0-5]\d)", re.IGNORECASE)  # `1h42`, as the French and Brazilians write it
 _ISO = re.compile(r"P(?:(\d+)D)?T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:[.,](\d+))?S)?", re.IGNORECASE)
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:([,.'’_\u0020\u00a0\u202f\u2009])\d{3})(?:\1\d{3})*")
 SIMPLE: Mapping[Mark, re.Pattern[str]] = {  # numbers without thousands
@@ -76,7 +80,7 @@ class Clock:
         if self.third is not None:
             return self.days * 86400 + self.first * 3600 + self.second * 60 + self.third + self.fraction
         factor = 3600 if starts_with_hours else 60
-        return self.days * 86400 + self.first * factor + self.second * (factor / 60)
+        return self.days * 86400 + self.first * factor + self.second * (factor / 60) + self.fraction
 
 
 Cell = Quantity | Clock | None
@@ -109,6 +113,8 @@ def read_cell(text: str) -> Cell:
 
 
 def _read_clock(text: str) -> Clock | None:
+    if match := _HOURS_AND.fullmatch(text):
+        return Clock(0, int(match[1]), int(match[2]), 0, 0.0)
     is_iso = text[:1] in ("P", "p")
     match = (_ISO if is_iso else _CLOCK).fullmatch(text)
     if match is None:
@@ -184,14 +190,20 @@ def _is_digits(text: str) -> bool:
     return text.isascii() and text.isdigit()
 
 
-_TRUE = frozenset("1 true yes y ja oui si sim vrai wahr verdadero vero on enabled ✓ ✔ ✅".split())
-_FALSE = frozenset("0 false no n nein non nao faux falsch falso off disabled ✗ ✘ ❌".split())
+_TRUE = """
+    1 true yes y ja oui si sim vrai wahr verdadero vero да так ano áno evet kyllä igen ναι ya 예 はい 是
+    on enabled ✓ ✔ ✅
+"""
+_FALSE = """
+    0 false no n nein non nao faux falsch falso нет ні ne nie hayır ei nem όχι tidak 아니오 いいえ 否
+    off disabled ✗ ✘ ❌
+"""
+_FLAGS = {**dict.fromkeys(fold(_TRUE).split(), True), **dict.fromkeys(fold(_FALSE).split(), False)}
 
 
 def is_true(cell: str) -> bool | None:
     """Of a yes or no in some language; None for anything else."""
-    plain = fold(cell)
-    return True if plain in _TRUE else False if plain in _FALSE else None
+    return _FLAGS.get(fold(cell))
 
 
 def is_date(text: str) -> bool:

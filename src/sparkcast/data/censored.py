@@ -11,6 +11,10 @@ from sparkcast.study.headings import fold
 _FAMILIES = frozenset({COUNT, MONEY, SHARE, SIZE, TIME})
 _SUSPICIOUS = 3  # runs that took exactly as long as each other and longer than all others
 _MORE = re.compile(r"(?:>=?|≥|more than|over|at least|mehr als|plus de|mas de|piu di|mais de)\s*(.+)|(.+?)\s*\+")
+_SPREAD = re.compile(r"^(.*\d)\s*(?:±|\+/-|\+-|\\pm)\s*[\d.,]+\s*(.*)$")
+_ABOUT = re.compile(
+    r"^(?:~|≈|≃|ca\.?\s|circa\s|approx\.?\s|about\s|around\s|etwa\s|env\.?\s|environ\s)\s*", re.IGNORECASE
+)
 _JOINING = re.compile(r"\b(after|at|by|nach|bei|apres|tras|dopo|apos|limit)\b|[()\[\]:]+(?=\s|$)|(?<=\s)[([]+|^[([]+")
 
 
@@ -20,6 +24,10 @@ def split_bounds(cells: Sequence[str], *, is_time: bool) -> tuple[list[str], dic
     Only where other cells are numbers: a column of words stays as it is. What is no time has no bounds, but words.
     """
     texts = {cell for cell in cells if cell}
+    exact = {cell: found for cell in texts if (found := _without_spread(cell)) != cell}
+    if exact:
+        cells = [exact.get(cell, cell) for cell in cells]
+        texts = {cell for cell in cells if cell}
     unread = [cell for cell in texts if not _is_quantity(cell)]
     if not unread or len(unread) == len(texts):
         return list(cells), {}
@@ -48,6 +56,12 @@ def _split(cell: str, *, is_time: bool) -> tuple[str, RunEnd] | None:
     if not rest:
         return "", end
     return (rest if is_time else "", end) if _is_quantity(rest) else None
+
+
+def _without_spread(cell: str) -> str:
+    """The number alone of `12.3 ± 0.4` and `~12 min`."""
+    found = _ABOUT.sub("", _SPREAD.sub(r"\1\2", cell)).strip()
+    return found if found != cell and _is_quantity(found) else cell
 
 
 def _is_quantity(text: str) -> bool:

@@ -334,7 +334,8 @@ def _starts_with_hours(cells: Mapping[str, Cell], words: ColumnHints) -> bool | 
     """Of `05:30`: minutes where another cell is `1:05:30`, else what --time-unit says; None where nothing tells."""
     clocks = [parsed for parsed in cells.values() if isinstance(parsed, Clock)]
     short = [clock for clock in clocks if clock.third is None]
-    if not short or len(short) < len(clocks) or any(clock.first > _HOURS_OF_A_DAY for clock in short):
+    are_minutes = any(clock.first > _HOURS_OF_A_DAY or clock.fraction for clock in short)  # of a second
+    if not short or len(short) < len(clocks) or are_minutes:
         return False
     return {"h": True, "min": False}.get(words.clock_unit)
 

@@ -32,8 +32,25 @@ def came_out(column: Column, others: Sequence[Column], *, is_count: bool) -> boo
         if median(map(len, replicated)) > _MOST_REPLICATES or len(replicated) < _FEWEST_GROUPS:
             return False
         return median(different) > 1 and n_values >= _OFTEN * sum(different) and n_values > 2 * median(different)
-    is_told = len(groups) == n and n_values > max(n / 3, 2 * max(len(set(each)) for each in grid))
-    return is_told and (is_count or n >= _COMPLETE * prod(len(set(each)) for each in grid))
+    if is_count and len(groups) == n and n_values > _values_of_setting(grid, n):
+        return True
+    crossed = _crossed(grid)
+    return len(_groups(crossed, values)) == n and n_values > _values_of_setting(crossed, n)
+
+
+def _values_of_setting(grid: Sequence[Sequence[Hashable]], n: int) -> float:
+    """As many values as one more setting of this grid may have."""
+    return max(n / 3, 2 * max(len(set(each)) for each in grid))
+
+
+def _crossed(columns: Sequence[Sequence[Hashable]]) -> list[Sequence[Hashable]]:
+    """Those that were run in nearly all combinations, the ones with most values first."""
+    kept: list[Sequence[Hashable]] = []
+    for values in sorted(columns, key=lambda column: -len(set(column))):
+        tried = [*kept, values]
+        if len(set(zip(*tried, strict=True))) >= _COMPLETE * prod(len(set(each)) for each in tried):
+            kept = tried
+    return kept
 
 
 def was_set(column: Column, others: Sequence[Column]) -> bool:
@@ -45,10 +62,24 @@ def was_set(column: Column, others: Sequence[Column]) -> bool:
     groups = _groups([_values(other) for other in others if other.n_values <= n / 2], values)
     if len(groups) < 2 or all(len(group) == 1 for group in groups.values()):
         return False
-    if all(len(set(group)) == 1 for group in groups.values()):
-        return True
+    return all(len(set(group)) == 1 for group in groups.values()) or was_crossed(column, others)
+
+
+def was_crossed(column: Column, others: Sequence[Column]) -> bool:
+    """Whether each of a few values comes as often as the others with each combination of all other settings."""
+    values = _values(column)
+    n = len(values)
+    if n < _FEWEST or len(set(values)) > n / 3:
+        return False
+    groups = _groups([_values(other) for other in others if other.n_values <= n / 2], values)
     shapes = {tuple(sorted(group.count(value) for value in set(group))) for group in groups.values()}
-    return len(shapes) == 1 and len(set(values)) <= n / 4  # each as often in each group: crossed
+    return len(groups) > 1 and len(shapes) == 1 and len(set(values)) == len(next(iter(shapes)))
+
+
+def determines(one: Column, other: Column) -> bool:
+    """Whether each value of one comes with a single value of the other, and it has fewer values than there are rows."""
+    groups = _groups([_values(one)], _values(other))
+    return len(groups) < len(one.cells) and all(len(set(group)) == 1 for group in groups.values())
 
 
 def _groups(grid: Sequence[Sequence[Hashable]], values: Sequence[Hashable]) -> Mapping[object, list[Hashable]]:

@@ -22,6 +22,7 @@ _HINT = "it must be a text table: CSV with a header, one run per row"
 
 _DRAWN = 0.8  # of the lines begin like those of a drawn table
 _BORDER = re.compile(r"\s*[|+]?[\s|+:=-]*[-=][\s|+:=-]*")
+_RULER = re.compile(r"[-+=|\s]*")
 _CELL_ENDS = re.compile(r"^\s*\|{1,2}|\|{1,2}\s*$")
 
 
@@ -79,8 +80,9 @@ def _grid(records: Sequence[Record], separator: str, path: Path, notes: list[str
     notes += [told] if told else []
     header = _header(records, path)
     width = len(header)
-    body = [record for record in records[1:] if record[1][:width] != records[0][1][:width]]
-    if len(body) < len(records) - 1:
+    rows = [record for record in records[1:] if not _is_ruler(record[1])]
+    body = [record for record in rows if record[1][:width] != records[0][1][:width]]
+    if len(body) < len(rows):
         notes.append("the header is repeated among the rows")
     body, told_around = without_margins(body, width)
     notes += told_around
@@ -96,6 +98,11 @@ def _grid(records: Sequence[Record], separator: str, path: Path, notes: list[str
     return _without_repeated_columns(named, columns, [number for number, _ in body], separator, path, notes)
 
 
+def _is_ruler(row: Sequence[str]) -> bool:
+    """Whether it is the line that a console draws below a header: `-----+------`."""
+    return all(_RULER.fullmatch(cell) for cell in row) and "---" in row[0]
+
+
 def _refuse_ragged(body: Sequence[Record], width: int, path: Path) -> None:
     ragged = [
         TableProblem(number, "", f"{max(len(row), 1)} values, but the header has {width} columns")
@@ -107,7 +114,7 @@ def _refuse_ragged(body: Sequence[Record], width: int, path: Path) -> None:
 
 def _units(row: Sequence[str], below: Sequence[str]) -> dict[int, str]:
     """The units of columns by their places, where the row under the header holds nothing else."""
-    if not all(is_unit(cell) or not cell.strip("-–—") for cell in row):
+    if not all(is_unit(cell) or not cell.strip("-–—#()[] ") for cell in row):
         return {}
     units = {place: cell.strip("()[] ") for place, cell in enumerate(row) if is_unit(cell)}
     return units if all(place < len(below) and any(map(str.isdigit, below[place])) for place in units) else {}

@@ -14,6 +14,7 @@ _SUMMARIES = frozenset(
     "somme moyenne promedio media suma totale 合計 合计 总计 總計 平均 平均值 小计 小計".split()
 )
 _GRAND = re.compile(r"(grand|sub|overall)[ -]?(total)|gesamtsumme|total general")
+_DITTO = frozenset(('"', "''", "\u2033", "\u3003", "\u201d", "do.", "ditto", "dito", "idem", "id.", "\u540c\u4e0a"))
 _CLOSE = 0.01  # a mean that was rounded
 
 
@@ -53,6 +54,8 @@ def _is_of_numbers(place: int, rows: Sequence[Record]) -> bool:
 def without_margins(body: Sequence[Record], width: int) -> tuple[list[Record], list[str]]:
     """The rows of runs alone, and what was left out."""
     notes = []
+    body, repeated = _without_ditto_marks(body)
+    notes += [f"{repeated} ditto mark{'s' if repeated > 1 else ''} read as the value above"] if repeated else []
     kept = [(number, row) for number, row in body if not _is_comment(row, width)]
     if n := len(body) - len(kept):
         notes.append(f"{n} comment line{'s' if n > 1 else ''} among the rows")
@@ -72,6 +75,18 @@ def without_margins(body: Sequence[Record], width: int) -> tuple[list[Record], l
         notes.append(f"row{'s' if len(summaries) > 1 else ''} {rows} left out: totals of the others")
         return runs, notes
     return kept, notes
+
+
+def _without_ditto_marks(body: Sequence[Record]) -> tuple[list[Record], int]:
+    """The rows with what `"` stands for, and how many there were."""
+    full: list[Record] = []
+    n = 0
+    for number, row in body:
+        above = full[-1][1] if full else []
+        is_ditto = [cell in _DITTO and place < len(above) for place, cell in enumerate(row)]
+        n += sum(is_ditto)
+        full.append((number, [above[place] if same else row[place] for place, same in enumerate(is_ditto)]))
+    return full, n
 
 
 def _is_comment(row: Sequence[str], width: int) -> bool:

@@ -7,9 +7,10 @@ from itertools import pairwise
 
 from sparkcast.data.cell import MONEY, TIME
 from sparkcast.data.column import DATE, EMPTY, TEXT, Column
-from sparkcast.data.evidence import came_out, was_set
+from sparkcast.data.evidence import came_out, determines, was_crossed, was_set
 from sparkcast.study import Kind, Role, Vocabulary, names
 from sparkcast.study.headings import plain_name
+from sparkcast.units import SECONDS
 
 # Columns of an exported table that are neither settings nor responses.
 BOOKKEEPING = ("cause", "outcome", "position", "rep", "replicate", "run_id", "started_at")
@@ -113,10 +114,21 @@ def _heed_rows(
 ) -> None:
     """Correct what the names alone told by what the rows tell."""
     for name in [name for name in found["metric"] if names.may_be_set(name)]:
-        if was_set(columns[name], [columns[other] for other in found["setting"]]):
+        others = [columns[other] for other in found["setting"]]
+        # A time that stays the same among replicates is a setting; one that others determine came out of them.
+        if (was_crossed if _is_timed(columns[name]) else was_set)(columns[name], others):
             found["metric"].remove(name)
             left_out.pop(name, None)
             found["setting"].append(name)
+    for name in [n for n in found["setting"] if n not in fixed and names.names_a_bare_price(n)]:
+        others = [columns[other] for other in found["setting"] if other != name]
+        if not columns[name].is_number or was_crossed(columns[name], others):
+            continue
+        found["setting"].remove(name)
+        if of := next((other.name for other in others if determines(other, columns[name])), None):
+            left_out[name] = f"the price of {of}; if a run cost that: `roles={ {name: 'money'} }`"
+        else:
+            found["response"].append(name)
     open_ = [n for n in found["setting"] if n not in fixed and columns[n].is_number and _may_come_out(n)]
     for name in open_:
         others = [columns[other] for other in found["setting"] if other != name]
@@ -136,7 +148,8 @@ def _may_come_out(name: str) -> bool:
 
 
 def _is_timed(column: Column) -> bool:
-    return column.form == TIME or names.unit_in_name(column.name) in ("s", "ms", "min", "h", "d")
+    is_called_time = column.is_number and plain_name(column.name).split("_")[-1] in ("time", "duration")
+    return column.form == TIME or names.unit_in_name(column.name) in SECONDS or is_called_time
 
 
 def _is_time(column: Column) -> bool:
@@ -152,11 +165,15 @@ def _guess(column: Column, *, is_set: bool) -> tuple[str, str]:
         return "", "dates"
     if names.names_a_block(name):
         return "", "blocks"
+    if names.names_a_place(name) and not is_set:
+        return "", f"says where runs were made; if you set it: `roles={ {name: 'other'} }`"
     if not is_set and names.is_usually_measured(name) and not _is_number_format(column):
         is_told = column.form != TEXT or any(cell[0].isdigit() for cell in column.values)
         return ("response", "") if is_told else ("", "words")
     if why := _why_no_setting(column):
         return "", why
+    if not is_set and names.tells_how_it_went(name):
+        return "", "looks measured"
     if is_set or not column.is_number or _is_number_format(column):
         return "setting", ""
     return _guess_number(column)
@@ -183,7 +200,7 @@ def _guess_number(column: Column) -> tuple[str, str]:
     name = column.name
     if column.form in (TIME, MONEY) and not names.is_usually_drawn(name) and not names.names_a_price(name):
         return "metric" if column.form == TIME else "response", "looks measured" if column.form == TIME else ""
-    has_role = names.usual_role(name) is not None
+    has_role = names.usual_role(name) is not None and not name.endswith("_")
     if (names.looks_measured(name) and not has_role) or _looks_drawn_by_nature(column):
         return "metric", "looks measured"
     return "setting", ""

@@ -9,7 +9,7 @@ from sparkcast.study.names import in_usual_units
 from sparkcast.units import SECONDS, parse_seconds
 
 _MARKS: Mapping[str, Mark] = {"comma": ",", ",": ",", "point": ".", ".": "."}
-_UNITS = {0.001: "ms", 1.0: "s", 60.0: "min", 3600.0: "h", 86400.0: "d"}
+_UNITS = {1e-9: "ns", 1e-6: "us", 0.001: "ms", 1.0: "s", 60.0: "min", 3600.0: "h", 86400.0: "d"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class TableOptions:
     roles: Mapping[str, str] = field(default_factory=dict)  # {"hosts": "machines", "minutes": "time:min"}
     ignore: Sequence[str] = ()  # columns to leave out
     na: Sequence[str] = ()  # words that mark a missing value, besides the usual ones
-    time_unit: str | None = None  # of times whose unit nothing tells: ms, s, min, h, d
+    time_unit: str | None = None  # of times whose unit nothing tells: ns, us, ms, s, min, h, d
     decimal: str | None = None  # comma or point
     where: Mapping[str, str] = field(default_factory=dict)  # only rows with these values: {"job": "kmeans"}
     fill_down: Sequence[str] = ()  # columns of merged cells: an empty one has the value above it
@@ -42,7 +42,7 @@ class TableOptions:
             seconds = SECONDS.get(self.time_unit.strip().lower())
             if seconds is None:
                 raise StudyError(
-                    f"`time_unit=` {self.time_unit!r} is not a unit of time", hint="use ms, s, min, h or d"
+                    f"`time_unit=` {self.time_unit!r} is not a unit of time", hint="use ns, us, ms, s, min, h or d"
                 )
             object.__setattr__(self, "time_unit", _UNITS[seconds])
         if self.time_limit is not None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from sparkcast.data.cell import is_true
+from sparkcast.data.cell import is_date, is_true
 from sparkcast.data.grid import Grid
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
@@ -31,33 +31,36 @@ GOOD, OPEN = RunEnd(Outcome.OK), RunEnd(None)
 
 _OK = """
     ok okay success successful succeeded finished completed complete done passed pass ✓ ✔ ✅ erfolgreich erfolg fertig
-    abgeschlossen reussi reussie succes termine terminee acheve exito exitoso completado completada terminado finalizado
-    correcto geslaagd gelukt voltooid lyckades lyckad vellykket fullført fuldført sukces zakonczono
-    riuscito successo completato terminato sucesso concluido concluida 成功 完了 完成 已完成
+    abgeschlossen reussi reussie succes termine terminee acheve exito exitoso completado completada terminado
+    finalizado correcto geslaagd gelukt voltooid lyckades lyckad vellykket fullført fuldført sukces zakonczono
+    riuscito successo completato terminato sucesso concluido concluida 成功 完了 完成 已完成 успешно успех завершено
+    завершен выполнено готово успішно успіх hotovo úspěch úspěšně úspešne dokončeno başarılı tamamlandı bitti valmis
+    onnistui sikeres kész reușit επιτυχία επιτυχημένο berhasil sukses selesai 성공 완료 نجح نجاح הצליח
 """
 _ERROR = """
     error errors errored failed failures failure fail exception crashed crash aborted abort killed canceled cancelled
-    cancel preempted
-    preemption interrupted evicted lost revoked died dead unsuccessful incomplete dnf nodefail internalerror ✗ ✘ ❌
-    fehlgeschlagen fehler abgebrochen abbruch gescheitert abgesturzt echec echoue echouee erreur annule annulee tue tuee
-    interrompu interrompue abandonne fallido fallida fallo cancelado cancelada abortado abortada matado interrumpido
-    fallito fallita errore annullato interrotto falhou falha erro interrompido
-    mislukt geannuleerd afgebroken misslyckad misslyckades avbruten mislykkedes mislyktes avbrutt afbrudt niepowodzenie
-    bład przerwano anulowano
-    失敗 失败 中止 エラー 错误 取消 キャンセル 已取消
+    cancel preempted preemption interrupted evicted lost revoked died dead unsuccessful incomplete dnf nodefail
+    internalerror ✗ ✘ ❌ fehlgeschlagen fehler abgebrochen abbruch gescheitert abgesturzt echec echoue echouee erreur
+    annule annulee tue tuee interrompu interrompue abandonne fallido fallida fallo cancelado cancelada abortado
+    abortada matado interrumpido fallito fallita errore annullato interrotto falhou falha erro interrompido mislukt
+    geannuleerd afgebroken misslyckad misslyckades avbruten mislykkedes mislyktes avbrutt afbrudt niepowodzenie bład
+    przerwano anulowano 失敗 失败 中止 エラー 错误 取消 キャンセル 已取消 ошибка сбой неудача неуспешно провал
+    отменено отменен прервано прерван убит помилка скасовано selhalo selhání chyba zlyhalo zrušeno başarısız hata
+    iptal epäonnistui virhe peruttu keskeytetty sikertelen hiba eșuat eroare αποτυχία ko فشل נכשל σφάλμα gagal
+    dibatalkan 실패 오류 취소 중단
 """
 _OOM = "oom oomkilled outofmemory speichermangel"
-_TIMEOUT = "timeout timedout zeituberschreitung scaduto 超时 タイムアウト"
+_TIMEOUT = "timeout timedout zeituberschreitung scaduto таймаут zamanaşımı aikakatkaisu 시간초과 超时 タイムアウト"
 _OPEN = """
-    running pending queued submitted accepted scheduled starting waiting undefined provisioning skipped deferred planned
-    new upforretry upstreamfailed lauft laufend wartend 実行中 运行中
+    running pending queued submitted accepted scheduled starting waiting undefined provisioning skipped deferred
+    planned new upforretry upstreamfailed lauft laufend wartend 実行中 运行中 выполняется 실행중
 """
 _WORDS: dict[str, RunEnd] = {
-    **dict.fromkeys(_OK.split(), GOOD),
-    **{word: RunEnd(Outcome.ERROR) for word in _ERROR.split()},
+    **dict.fromkeys(fold(_OK).split(), GOOD),
+    **{word: RunEnd(Outcome.ERROR) for word in fold(_ERROR).split()},
     **{word: RunEnd(Outcome.OOM) for word in _OOM.split()},
-    **{word: RunEnd(Outcome.TIMEOUT) for word in _TIMEOUT.split()},
-    **dict.fromkeys(_OPEN.split(), OPEN),
+    **{word: RunEnd(Outcome.TIMEOUT) for word in fold(_TIMEOUT).split()},
+    **dict.fromkeys(fold(_OPEN).split(), OPEN),
 }
 _PHRASES = {  # as one word
     **dict.fromkeys(("out of memory", "java heap space", "heap space"), "oom"),
@@ -73,7 +76,7 @@ _BAD_FLAGS = (
     *("failed", "failure", "error", "crashed", "killed", "aborted", "canceled", "cancelled", "preempted", "oom"),
     *("timeout", "timed_out"),
 )
-_EXIT = re.compile(r"(.*_)?(exit(_?(code|status|value))?|return_?code|rc)")
+_EXIT = re.compile(r"(.*_)?(exit(_?(code|status|value))?|return_?code|rc|exitval)")
 _MESSAGE = re.compile(r"(error|exception|failure)(_(message|msg|text|reason|cause|class|type))?|traceback|diagnostics")
 _CODES = {0: GOOD, 52: RunEnd(Outcome.OOM, "exit code 52"), 124: RunEnd(Outcome.TIMEOUT, "exit code 124")}
 _WORST_FIRST = (Outcome.OOM, Outcome.TIMEOUT, Outcome.ERROR, Outcome.LOST, None, Outcome.OK)
@@ -175,13 +178,15 @@ def _reader(grid: Grid, name: str, given: Mapping[str, RunEnd]) -> _Read | None:
         return None
     if _EXIT.fullmatch(plain) and all(_code(cell) is not None for cell in cells):
         return _code
-    if plain in (*_GOOD_FLAGS, *_BAD_FLAGS) and all(is_true(cell) is not None for cell in cells):
+    if plain in (*_GOOD_FLAGS, *_BAD_FLAGS) and all(_flagged(cell)[0] is not None for cell in cells):
         return _flag(plain)
     return word if _is_named_for_ends(plain, cells, word) or _has_only_ends(cells, given) else None
 
 
 def _is_named_for_ends(plain: str, cells: Set[str], word: _Read) -> bool:
     named = _NAMES.intersection(plain.split("_"))
+    if all(map(is_date, cells)):  # when it was reached
+        return False
     if "status" in named and len(cells) > 1:
         return True
     are_words = not all(re.fullmatch(r"[\d.,:\s%-]+", cell) for cell in cells)
@@ -218,7 +223,24 @@ def _settled(
 def _flag(plain: str) -> _Read:
     bad = {"oom": Outcome.OOM, "timeout": Outcome.TIMEOUT, "timed_out": Outcome.TIMEOUT}.get(plain, Outcome.ERROR)
     is_good = plain in _GOOD_FLAGS
-    return lambda cell: GOOD if is_true(cell) is is_good else RunEnd(bad, f"not {plain}" if is_good else plain)
+
+    def read(cell: str) -> RunEnd:
+        flag, remark = _flagged(cell)
+        if flag is is_good:
+            return GOOD
+        said = read_word(remark) if remark else None
+        return said if said and said.outcome else RunEnd(bad, f"not {plain}" if is_good else plain)
+
+    return read
+
+
+def _flagged(cell: str) -> tuple[bool | None, str]:
+    """Yes or no, and what is said of it: `no (OOM)`."""
+    flag = is_true(cell)
+    if flag is not None:
+        return flag, ""
+    word, _, remark = cell.partition(" ")
+    return is_true(word.rstrip(",;:")), remark
 
 
 def _code(cell: str) -> RunEnd | None:

@@ -50,7 +50,7 @@ def prepare(
     endings = read_endings(grid, tuple(taken), options.outcomes)
     _ask_about_words(source, endings, grid)
     grid, ends = _without_bounds(grid, endings, declared, tracked)
-    grid, ends = _ended(source, grid, ends)
+    grid, ends = _ended(source, grid, ends, endings.columns)
     seconds = None if is_ours else lengths(grid)
     times = [name for name in grid.header if _is_time(name, declared) or has_times(grid.cells(name))]
     if seconds and not any(_has_numbers(grid.cells(name)) for name in times if not names_a_moment(name)):
@@ -59,11 +59,12 @@ def prepare(
     return Prepared(grid, ends, endings.columns, _explained(open_, grid, seconds) if seconds else {})
 
 
-def _ended(source: str, grid: Grid, ends: Sequence[RunEnd]) -> tuple[Grid, Sequence[RunEnd]]:
+def _ended(source: str, grid: Grid, ends: Sequence[RunEnd], columns: Sequence[str]) -> tuple[Grid, Sequence[RunEnd]]:
     """Without the runs that still go on or never started."""
     has_ended = [i for i, end in enumerate(ends) if end.outcome is not None]
     if not has_ended:
-        raise StudyError(f"no run of {source} has ended", hint="try again when one has")
+        named = f"; or leave out what says so: `ignore={list(columns)}`" if columns else ""
+        raise StudyError(f"no run of {source} has ended", hint=f"try again when one has{named}")
     left = len(ends) - len(has_ended)
     if not left:
         return grid, ends

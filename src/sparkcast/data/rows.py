@@ -1,5 +1,6 @@
 """Rows and columns of a table before it is understood: which are read, what merged cells hold, how long runs took."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -21,7 +22,8 @@ _PREFIXES = {
 }
 _STARTS = ("start", "started", "begin", "submit", "submitted")
 _ENDS = ("end", "ended", "finish", "finished", "completed")
-_MOMENTS = ("", "_time", "_date", "_at", "_on", "time", "_timestamp")
+_MOMENTS = ("", "_time", "_date", "_at", "_on", "time", "_timestamp", "_ts", "_datetime", "_epoch", "_s", "_ms")
+_CLOCK, _DAY_S = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?"), 86400.0
 _EPOCH_MS = 1e11  # a number of this size is milliseconds since 1970, not seconds
 _FACTORS = {"s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0}
 
@@ -123,8 +125,15 @@ def lengths(grid: Grid) -> list[float | None] | None:
     end = _moments(grid, _ENDS)
     if start is None or end is None:
         return None
-    found = [None if a is None or b is None or b < a else b - a for a, b in zip(start, end, strict=True)]
+    found = [None if a is None or b is None else _length(a, b) for a, b in zip(start, end, strict=True)]
     return found if any(found) else None
+
+
+def _length(start: float, end: float) -> float | None:
+    """None where it ended before it started, unless both are times of day: then it went on over midnight."""
+    if end < start < 0:
+        return end - start + _DAY_S
+    return end - start if end >= start else None
 
 
 def with_lengths(grid: Grid, seconds: Sequence[float | None]) -> Grid:
@@ -152,7 +161,13 @@ def _moments(grid: Grid, words: Sequence[str]) -> list[float | None] | None:
 
 
 def _moment(cell: str) -> float | None:
-    """Seconds since 1970; without a time zone those of any zone, as only differences count."""
+    """Seconds since 1970; without a time zone those of any zone, as only differences count.
+
+    A time of day counts from the end of the day, so that it is below 0 as no other moment is.
+    """
+    if clock := _CLOCK.fullmatch(cell):
+        hours, minutes, seconds = (float(part or 0) for part in clock.groups())
+        return hours * 3600 + minutes * 60 + seconds - _DAY_S
     try:
         number = float(cell)
     except ValueError:

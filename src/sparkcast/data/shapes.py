@@ -10,6 +10,8 @@ from sparkcast.data.options import TableOptions
 from sparkcast.errors import StudyError
 from sparkcast.study.headings import plain_name
 
+_LONGEST = 60  # letters of a cell that is quoted
+_NUMBERS = r"\d+(?:\.\d+)?"
 _MOST = 5  # names that are listed
 # `run 1 (s)`, `t2`, `rep_3`: the same was measured several times.
 _REPEAT = re.compile(
@@ -34,6 +36,33 @@ def ask_about_repeats(path: Path, columns: Mapping[str, Column], options: TableO
                 hint="write one run per row, with the same settings in each, or choose the column that counts: "
                 f"`response={alike[0]!r}`",
             )
+
+
+def ask_about_composites(path: Path, columns: Mapping[str, Column], left_out: Mapping[str, str]) -> None:
+    """Raise StudyError where a text that tells runs apart holds settings: `4x m5.large`, `--num-executors 4`."""
+    for name in (name for name, why in left_out.items() if why == "identifier"):
+        cells = columns[name].cells
+        varied = _varied_numbers(cells)
+        others = [_as_numbers(column.cells) for other, column in columns.items() if other != name]
+        if len(varied) > 1 and not all(numbers in others for numbers in varied):
+            raise StudyError(
+                f"each row of {name} in {path.name} holds several settings: {cells[0][:_LONGEST]}",
+                hint="write each into a column of its own, take them as one with "
+                f"`roles={ {name: 'other'} }`, or leave them out: `ignore={[name]}`",
+            )
+
+
+def _varied_numbers(cells: Sequence[str]) -> list[tuple[float, ...]]:
+    """The numbers in texts of one form, place by place, where they repeat as levels of settings do."""
+    if len({re.sub(_NUMBERS, "0", cell) for cell in cells}) > 1:
+        return []
+    places = zip(*(map(float, re.findall(_NUMBERS, cell)) for cell in cells), strict=True)
+    return [place for place in places if 1 < len(set(place)) <= len(cells) / 2]
+
+
+def _as_numbers(cells: Sequence[str]) -> tuple[float, ...]:
+    found = [re.fullmatch(rf"({_NUMBERS})\D*", cell) for cell in cells]
+    return tuple(float(match[1]) if match else float("nan") for match in found)
 
 
 def no_response(path: Path, times: Sequence[str] = (), columns: Mapping[str, Column] | None = None) -> StudyError:

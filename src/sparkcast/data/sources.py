@@ -246,10 +246,11 @@ def _refuse_table_options(path: Path, options: TableOptions) -> None:
 def _study_data(path: Path, roles: Mapping[str, str]) -> Data:
     from sparkcast.store import results_place
     from sparkcast.study.derive import make_dataset
+    from sparkcast.study.hours import gap_s, in_blocks
     from sparkcast.study.streams import with_slowdowns
 
     study = load_study(path, roles)
-    observations = with_slowdowns(stored_observations(study), study.vocabulary)
+    observations = with_slowdowns(in_blocks(stored_observations(study), gap_s(study.design)), study.vocabulary)
     if not observations:
         raise NotEnoughDataError(f"study {study.name!r} has no results yet", hint=f"sparkcast run {path.name}")
     place = results_place(study)
@@ -296,6 +297,7 @@ def is_tracking(source: Source) -> bool:
 def _store_data(source: str, factors: Sequence[str], study: str | None, roles: Mapping[str, str]) -> Data:
     from sparkcast.data.ingest.observations import WORDS, dataset_of, observations_beside
     from sparkcast.store import open_store
+    from sparkcast.study.hours import gap_of, in_blocks
     from sparkcast.study.streams import with_slowdowns
 
     store = open_store(source)
@@ -304,6 +306,7 @@ def _store_data(source: str, factors: Sequence[str], study: str | None, roles: M
         measured, ingested, definition = store.observations(name), store.ingested(name), store.definition(name)
     finally:
         store.close()
+    measured = in_blocks(measured, gap_of(definition))
     asked = definition.get("settings", {})
     words = _declared_by(str(definition["workload"])) if asked else WORDS
     if asked:

@@ -20,7 +20,7 @@ from sparkcast.data.outcomes import OWN, RunEnd
 from sparkcast.data.prepared import ask_about_units, prepare
 from sparkcast.data.problems import TableProblem, refuse, shown
 from sparkcast.data.rows import Tracked, without_prefixes
-from sparkcast.data.shapes import ask_about_repeats, no_response
+from sparkcast.data.shapes import ask_about_composites, ask_about_repeats, no_response
 from sparkcast.data.understood import Understood, told_responses, told_settings
 from sparkcast.errors import StudyError
 from sparkcast.plain import from_plain
@@ -35,6 +35,8 @@ from sparkcast.units import BYTES, SECONDS, shortest_size
 MEANING = "sparkcast"
 _TELLING_DIGITS = 8  # two responses measured to so many together are not equal by chance
 _MOST_ROWS = 5  # listed in a note
+_LEAST_BESIDE_ZERO = 10  # a time of 0 among smaller ones was rounded
+_NINES, _FAR = re.compile("9{4,}"), 5  # times the next: numbers that stand for none
 _TIME_HINT = "declare it: `roles={NAME: 'time'}`"
 
 
@@ -81,6 +83,8 @@ def understand(grid: Grid, path: Path, options: TableOptions, *, yielded: Sequen
     columns = {name: column for name, column in cells.items() if name not in ready.ending}
     yielded = (*yielded, *tracked.measured)
     sorted_ = sorted_columns(columns, written, declared, options, yielded, tracked)
+    if not options.factors:
+        ask_about_composites(path, columns, sorted_.left_out)
     _require_settings(sorted_, grid, path)
     ask_about_repeats(path, columns, options, is_ours=is_ours)
     if not options.complete_rows:
@@ -269,7 +273,7 @@ class _Reader:
             )
         if unknown := self._unknown_unit(name):
             hints.append(f"write {unknown} as s, min or h, or take it out of the cells and set `time_unit='min'`")
-        if any(cell in self._negative(name) for cell in wrong):
+        if any(cell in self._impossible(name) for cell in wrong):
             hints.append(f"correct it, drop the row, or say that it marks a missing value: `na={sorted(wrong)[:1]}`")
         return hints or ([] if column.hints else ["correct the cell or drop the row"])
 
@@ -286,7 +290,7 @@ class _Reader:
             } | wrong
         if is_response:
             words = (cell for cell, value in column.values.items() if isinstance(value, str))
-            return {cell: f"{shown(cell)} is not a number" for cell in words} | self._negative(name) | wrong
+            return {cell: f"{shown(cell)} is not a number" for cell in words} | self._impossible(name) | wrong
         empty = set(column.cells).difference(column.values, wrong)
         return wrong | dict.fromkeys(empty, "a setting has no value here")
 
@@ -296,11 +300,19 @@ class _Reader:
         is_time = self.words.response(name).kind is Kind.TIME
         return form if is_time and form not in (NUMBER, TIME, COUNT, SIZE, SHARE, MONEY, DATE, TEXT, EMPTY) else ""
 
-    def _negative(self, name: str) -> dict[str, str]:
-        """Times below 0, as clocks that were set back leave them."""
-        values = self.columns[name].values.items() if self.words.response(name).kind is Kind.TIME else ()
-        below = (cell for cell, value in values if not isinstance(value, str) and value < 0)
-        return {cell: f"{shown(cell)} is negative, and a time cannot be" for cell in below}
+    def _impossible(self, name: str) -> dict[str, str]:
+        """Times below 0, as clocks that were set back leave them, and numbers that stand for no time: 0, 99999."""
+        if self.words.response(name).kind is not Kind.TIME:
+            return {}
+        values = {cell: v for cell, v in self.columns[name].values.items() if not isinstance(v, str)}
+        wrong = {cell: f"{shown(cell)} is negative, and a time cannot be" for cell, v in values.items() if v < 0}
+        positive = sorted(value for value in values.values() if value > 0)
+        if positive and positive[0] >= _LEAST_BESIDE_ZERO:
+            wrong |= {cell: f"{shown(cell)} is no time that a run takes" for cell, v in values.items() if v == 0}
+        if len(positive) > 1 and positive[-1] >= _FAR * positive[-2]:
+            far = (cell for cell, value in values.items() if value == positive[-1] and _NINES.fullmatch(cell))
+            wrong |= {cell: f"{shown(cell)} looks like no time" for cell in far}
+        return wrong
 
     # ------------------------------------------------------------ values
 

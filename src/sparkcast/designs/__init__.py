@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from sparkcast.designs.base import DESIGNS, Chosen, Design, TimeOf
 from sparkcast.errors import StudyError
 from sparkcast.study import Configuration, Plan, Study, Trial
+from sparkcast.study.hours import gap_s, n_blocks
 from sparkcast.study.trial import TrialKind
+from sparkcast.units import show_seconds
 
 __all__ = ["DESIGNS", "Chosen", "Design", "TimeOf", "make_design", "make_plan"]
 
@@ -52,6 +54,7 @@ def make_plan(study: Study, time_of: TimeOf | None = None) -> Plan:
     center = center_points(study)
     blocks = make_blocks(study, allowed)
     notes = (*chosen.notes, *what_rules_cost(study, allowed, excluded, chosen.n_unlisted), *center.notes, *blocks.notes)
+    notes = (*notes, *_over_hours(study))
     members: list[list[_Point]] = [[] for _ in range(study.design.blocks)]
     for configuration, block in zip(allowed, blocks.of, strict=True):
         members[block].append((configuration, "factorial"))
@@ -59,6 +62,20 @@ def make_plan(study: Study, time_of: TimeOf | None = None) -> Plan:
         members[i % len(members)].append((configuration, "center"))
     trials = _in_random_order(members, study)
     return Plan(study.design.kind, study.design.seed, trials, excluded, notes, blocks.confounded, chosen.n_unlisted)
+
+
+def _over_hours(study: Study) -> tuple[str, ...]:
+    """What to know of a study whose blocks run at different hours. Raises StudyError where there is only one."""
+    design, gap = study.design, gap_s(study.design)
+    if gap is None:
+        return ()
+    if design.replicates * design.blocks == 1:
+        raise StudyError(
+            f"{study.where('design', 'spread')}one replicate in one block cannot be spread over hours",
+            hint="add replicates: design: {replicates: 4, spread: 24h}",
+        )
+    each = show_seconds(gap)
+    return (f"spread over {show_seconds(design.spread_s or 0.0)}: {n_blocks(design)} blocks, one every {each}",)
 
 
 _Point = tuple[Configuration, TrialKind]

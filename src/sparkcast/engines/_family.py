@@ -1,5 +1,6 @@
 """The processes an engine starts, tied to the life of this process by a warden."""
 
+import json
 import os
 import secrets
 import signal
@@ -83,6 +84,13 @@ class Family:
         process = self.start(argv, submission.env, log, output=submission.output, directory=submission.directory)
         return ChildProcess(process, log)
 
+    def leave_behind(self, command: Submission) -> Path:
+        """Have a command run when this process is gone, or closes the family, unless the file that is returned is."""
+        descriptor, name = tempfile.mkstemp(dir=self.folder, suffix=_warden.LAST_WORDS)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump({"argv": command.argv, "env": dict(command.env)}, file)
+        return Path(name)
+
     def has_member(self, word: str) -> bool:
         """Whether a living member has `word` in its command line."""
         for process in _warden.members(self.mark):
@@ -98,6 +106,7 @@ class Family:
         if self._warden.stdin:
             self._warden.stdin.close()
         self._warden.wait()
+        _warden.say_last_words(str(self.folder))
         _warden.end_family(self.mark, str(self.folder))
         for process in self._started:
             with suppress(subprocess.TimeoutExpired):  # one that even SIGKILL does not end waits for a disk

@@ -6,15 +6,20 @@ first, blocks on a pipe from the parent, and wakes when the kernel closes it. Ru
 nothing but psutil.
 """
 
+import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 
 MARK = "SPARKCAST_FAMILY"
+LAST_WORDS = ".end.json"  # a command, in the family's folder, that ends what is on another machine
+_LAST_WORDS_S = 60.0
 
 
 def members(mark: str) -> list[psutil.Process]:
@@ -42,12 +47,39 @@ def end_family(mark: str, folder: str, *, patience_s: float = 20.0) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+def say_last_words(folder: str) -> None:
+    """Run the commands that the family has left, all at once: drivers on a cluster are no members."""
+    started = []
+    for file in sorted(Path(folder).glob(f"*{LAST_WORDS}")):
+        try:
+            words = json.loads(file.read_text(encoding="utf-8"))
+            file.unlink()
+            started.append(
+                subprocess.Popen(
+                    words["argv"],
+                    env={**os.environ, **words["env"]},
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
+            )
+        except (OSError, ValueError, KeyError):
+            continue  # it was being written, or cannot be run: nothing more can be done from here
+    deadline = time.monotonic() + _LAST_WORDS_S
+    for process in started:
+        try:
+            process.wait(timeout=max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
 def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     _, mark, folder = sys.argv
     while os.read(sys.stdin.fileno(), 1024):
         pass
+    say_last_words(folder)
     end_family(mark, folder)
 
 

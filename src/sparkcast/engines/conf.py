@@ -1,14 +1,17 @@
 """Spark properties: what settings mean in Spark's names, and merging what several parties want."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from sparkcast.errors import StudyError
+from sparkcast.engines._installation import find_spark
+from sparkcast.errors import SparkcastError, StudyError
 from sparkcast.study.redaction import redact, redact_word
 from sparkcast.workloads import Shape
 
 DYNAMIC_ALLOCATION = "spark.dynamicAllocation.enabled"
+DEPLOY_MODE = "spark.submit.deployMode"
 
 # Properties that add up instead of replacing one another: the last Java option wins, the first class does.
 _JOINED = {
@@ -101,6 +104,28 @@ def read_properties(path: Path) -> dict[str, str]:
             raise StudyError(f"{path.name} line {number}: {shown!r} is not `spark.some.key value`")
         properties[key] = value.strip().removeprefix("=").strip()
     return properties
+
+
+def spark_defaults_file() -> Path:
+    """What the owner of the Spark installation, of which this machine submits jobs, has set for all of them."""
+    folder = os.environ.get("SPARK_CONF_DIR") or find_spark(honor_spark_home=True).home / "conf"
+    return Path(folder) / "spark-defaults.conf"
+
+
+def spark_defaults() -> dict[str, str]:
+    """Its properties; none where there is no such file, or only Spark itself understands it."""
+    try:
+        return read_properties(spark_defaults_file())
+    except SparkcastError:
+        return {}
+
+
+def deploy_mode(options: Sequence[str], properties: Mapping[str, str], *, has_file: bool) -> str:
+    """Where spark-submit runs a driver, as it ranks what it is told; its own file counts unless the user gives one."""
+    if "--deploy-mode" in options:
+        return options[options.index("--deploy-mode") + 1]
+    own = {} if has_file or DEPLOY_MODE in properties else spark_defaults()
+    return properties.get(DEPLOY_MODE) or own.get(DEPLOY_MODE, "client")
 
 
 def property_line(key: str, value: str) -> str:

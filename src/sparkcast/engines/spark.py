@@ -1,4 +1,4 @@
-"""Any Spark cluster, through spark-submit in client mode."""
+"""Any Spark cluster, through spark-submit: with the driver here, or on the cluster."""
 
 import os
 import re
@@ -13,8 +13,10 @@ from sparkcast.engines import ENGINES, STANDALONE_POLICY, ClusterCapacity, Clust
 from sparkcast.engines._family import Family
 from sparkcast.engines._installation import find_spark
 from sparkcast.engines._java import find_java
-from sparkcast.engines._master import MasterState, ask_master
+from sparkcast.engines._master import MasterState, ask_driver_output, ask_master
+from sparkcast.engines._remote import DriverPlace, RemoteDriver, driver_place, waiting
 from sparkcast.engines._submit import build_submission
+from sparkcast.engines.conf import spark_defaults_file
 from sparkcast.errors import RunError, StudyError
 from sparkcast.study import SparkOptions
 from sparkcast.workloads import Shape
@@ -37,6 +39,7 @@ class SparkCluster:
         self._spark = find_spark(honor_spark_home=True)
         self._java = find_java(self._spark.version)
         self._family: Family | None = None
+        self._places: dict[tuple[str, ...], DriverPlace] = {}  # by the commands that submit drivers to the cluster
 
     def __enter__(self) -> Self:
         if problem := self.health_problem():
@@ -81,19 +84,40 @@ class SparkCluster:
         return {}
 
     def submission(self, job: SparkJob) -> Submission:
-        return build_submission(job, self._master, self._spark, self._java)
+        place = driver_place(job, self._master)
+        submission = build_submission(waiting(job, place) if place else job, self._master, self._spark, self._java)
+        if place:
+            self._places[submission.argv] = place
+        return submission
 
     def warm_up(self, job: SparkJob) -> None:
         """Nothing: the cluster is not ours."""
 
     def start(self, submission: Submission, log: Path) -> Handle:
         assert self._family is not None, "enter the engine first"
-        return self._family.submit(submission, log, defaults=self._defaults())
+        file = spark_defaults_file()
+        defaults = file.read_text(encoding="utf-8") if file.is_file() else ""
+        child = self._family.submit(submission, log, defaults=defaults)
+        place = self._places.get(submission.argv)
+        if place is None:
+            return child
+        env = {name: submission.env[name] for name in ("JAVA_HOME", "SPARK_HOME")}
+        return RemoteDriver(
+            child,
+            place,
+            self._family,
+            kill=lambda driver: Submission(place.kill(self._spark, self._master, driver), env),
+            fetch=lambda driver: self._fetch_output(driver, log, submission.output),
+        )
 
-    def _defaults(self) -> str:
-        folder = Path(os.environ.get("SPARK_CONF_DIR") or self._spark.home / "conf")
-        file = folder / "spark-defaults.conf"
-        return file.read_text(encoding="utf-8") if file.is_file() else ""
+    def _fetch_output(self, driver: str, log: Path, output: Path | None) -> None:
+        """What a driver on a worker printed, as far as the worker shows it: the cause of a failure, and results."""
+        for host, _ in self._addresses():
+            for stream, file in (("stderr", log), ("stdout", output)):
+                text = b"" if file is None else ask_driver_output(host, self._web_port, driver, stream)
+                if file is not None and text:
+                    with file.open("ab") as target:
+                        target.write(text)
 
     def facts(self) -> ClusterFacts:
         is_standalone = self._master.startswith("spark://")

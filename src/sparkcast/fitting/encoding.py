@@ -81,6 +81,14 @@ class Axis:
             return plain
         return min(plain, max(0.0, math.log(low / x), math.log(x / high)) / math.log(high / low))
 
+    def can_encode(self, level: Level) -> bool:
+        """Whether it is a number among numbers, or a category that was run."""
+        try:
+            self.encode(level)
+        except NotEnoughDataError:
+            return False
+        return True
+
     def is_beyond(self, level: Level) -> bool:
         """Whether an answer at this level would be a guess, whatever the other settings are."""
         try:

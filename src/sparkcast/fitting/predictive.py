@@ -116,5 +116,20 @@ def quantiles_of(draws: Floats, link: Link) -> Quantiles:
     left = np.minimum(places.astype(int), n - 2)
     ordered = np.sort(draws, axis=1)
     table = ordered[:, left] + (places - left) * (ordered[:, left + 1] - ordered[:, left])
-    apart = 1e-9 * np.arange(len(_SCORES))  # equal quantiles would have no inverse
-    return Quantiles(table + apart, link)
+    return Quantiles(table + _apart(), link)
+
+
+def mixed_quantiles(draws: Floats, others: Floats, share: Floats, link: Link) -> Quantiles:
+    """Like `quantiles_of`, where with the probability `share`, one for each row, one of `others` comes instead."""
+    n, values = draws.shape[1], np.concatenate([draws, np.tile(others, (len(draws), 1))], axis=1)
+    weights = np.where(np.arange(values.shape[1]) < n, (1 - share[:, None]) / n, share[:, None] / len(others))
+    order = np.argsort(values, axis=1)
+    values, weights = np.take_along_axis(values, order, axis=1), np.take_along_axis(weights, order, axis=1)
+    places, reached = probabilities(np.array(_SCORES)), np.cumsum(weights, axis=1)
+    which = np.array([np.searchsorted(row / row[-1], places) for row in reached])  # no steps between the two
+    return Quantiles(np.take_along_axis(values, which, axis=1) + _apart(), link)
+
+
+def _apart() -> Floats:
+    """Equal quantiles would have no inverse."""
+    return 1e-9 * np.arange(len(_SCORES), dtype=float)

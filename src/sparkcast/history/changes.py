@@ -10,6 +10,7 @@ import numpy as np
 from sparkcast.arrays import Floats
 from sparkcast.history.follow import ShiftFound
 from sparkcast.history.model import JobModel, ScoredRun
+from sparkcast.history.places import ClusterMove, moves_of
 from sparkcast.history.points import RunPoint
 from sparkcast.study import StageRecord
 from sparkcast.study.application import LAUNCH, Part
@@ -18,6 +19,7 @@ from sparkcast.units import show_bytes, show_percent, show_seconds
 LEAST = 0.05  # a smaller change of the time is not told
 _FIRST_RUNS = 5  # of a job that raise no alarm
 _UNUSUAL = 0.9997  # of such runs take less
+_FEWEST_SIZED, _MOST_SIZED = 5, 60  # runs on either side of a change that say how large it is
 _COMPARED = 10  # runs before and after a change whose stages are compared
 _SHARE = 0.15  # of a change, from which on a part or a stage is named
 _AS_USUAL = 0.15  # of the input
@@ -29,7 +31,7 @@ _90 = 1.645
 class Cause:
     """What changed together with the time."""
 
-    kind: str  # setting, part, stage, input or memory
+    kind: str  # setting, part, stage, memory or cluster
     name: str
     text: str
     seconds: float  # that it takes longer in a run; 0 where that is not its unit
@@ -87,10 +89,29 @@ class RunScore:
 
 def changes_of(job: str, model: JobModel) -> tuple[JobChange, ...]:
     """The changes of a job, in order of time, with what changed with each."""
-    return tuple(
+    shifts = [
         _change(job, model, shift, _end(model, number))
         for number, shift in enumerate(model.shifts)
         if abs(shift.log_ratio) >= LEAST
+    ]
+    moves = [_move(job, model, move) for move in moves_of(model.points, model.places) if abs(move.log_ratio) >= LEAST]
+    return tuple(sorted((*shifts, *moves), key=lambda one: one.since_s))
+
+
+def _move(job: str, model: JobModel, move: ClusterMove) -> JobChange:
+    """To another cluster, where it is slower or faster than was expected."""
+    point = model.points[move.place]
+    ratio, sd = move.log_ratio, move.sd
+    return JobChange(
+        job,
+        point.run_id,
+        point.started_s,
+        model.points[move.found].started_s,
+        expm1(ratio),
+        expm1(ratio - _90 * sd),
+        expm1(ratio + _90 * sd),
+        len(model.points) - move.place,
+        (Cause("cluster", move.since, f"since then on {move.since}, on {move.before} before", 0.0),),
     )
 
 
@@ -98,12 +119,45 @@ def _end(model: JobModel, number: int) -> int:
     return model.shifts[number + 1].place if number + 1 < len(model.shifts) else len(model.scored)
 
 
+def _begin(model: JobModel, place: int) -> int:
+    """The place of the first run since the change before."""
+    return max((shift.place for shift in model.shifts if shift.place < place), default=0)
+
+
+def _size(model: JobModel, shift: ShiftFound, begin: int, end: int, levels: Floats) -> tuple[float, float]:
+    """Of a change, with all runs up to the next one: those with which it showed were likely the most different."""
+    values = np.array([one.value for one in model.scored]) - levels
+    sides = values[max(begin, shift.place - _MOST_SIZED) : shift.place], values[shift.place : end][:_MOST_SIZED]
+    n_before, n_after = map(len, sides)
+    if min(n_before, n_after) < _FEWEST_SIZED:
+        return shift.log_ratio, shift.sd
+    middles = [_robust_mean(side) for side in sides]
+    errors = np.concatenate([side - middle for side, middle in zip(sides, middles, strict=True)])
+    noise = 1.4826 * float(np.median(np.abs(errors))) * (len(errors) / (len(errors) - 2)) ** 0.5
+    sd = noise * (1 / n_before + 1 / n_after) ** 0.5
+    shrunk = model.prior.change_sd**2 / (model.prior.change_sd**2 + sd**2)
+    return shrunk * (middles[1] - middles[0]), max(sd * shrunk**0.5, 1e-4) * _for_few(len(errors) - 2)
+
+
+def _robust_mean(values: Floats) -> float:
+    """Without what runs out of line would do to it."""
+    middle = float(np.median(values))
+    reach = max(2.5 * 1.4826 * float(np.median(np.abs(values - middle))), 1e-6)
+    return float(np.clip(values, middle - reach, middle + reach).mean())
+
+
+def _for_few(free: int) -> float:
+    """By how much 90% of Student's distribution are wider than of the normal one (Cornish and Fisher)."""
+    return 1 + (_90**2 + 1) / (4 * max(free, 1))
+
+
 def _change(job: str, model: JobModel, shift: ShiftFound, end: int) -> JobChange:
-    ratio, sd, place = shift.log_ratio, shift.sd, shift.place
+    place = shift.place
+    levels = model.expected_offsets()
+    ratio, sd = _size(model, shift, _begin(model, place), end, levels)
     before = range(max(place - _COMPARED, 0), place)
     after = range(place, min(place + _COMPARED, end))
     point = model.scored[place].point
-    levels = model.expected_offsets()
     return JobChange(
         job,
         point.run_id,

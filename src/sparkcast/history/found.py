@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.history.jobs import JobHistory, histories_of, history_of
+from sparkcast.history.jobs import JobHistory, histories_of, history_of, with_speeds
 from sparkcast.history.names import job_name
 from sparkcast.history.points import RunPoint, points_of
 from sparkcast.history.rules import rules_of
@@ -127,7 +127,8 @@ def some_jobs(store: Store, *, besides: JobHistory | None = None) -> dict[str, t
 
 
 def _read(store: Store, studies: Sequence[str]) -> tuple[JobHistory, ...]:
-    return histories_of(run for study in studies for run in store.ingested(study, with_records=True, last=_MOST_RUNS))
+    runs = (run for study in studies for run in store.ingested(study, with_records=True, last=_MOST_RUNS))
+    return histories_of(with_speeds(store, runs))
 
 
 def _base(history: JobHistory) -> str:

@@ -17,7 +17,7 @@ from sparkcast.history.points import NAMES, RunPoint, points_of
 from sparkcast.history.prior import FleetPrior
 from sparkcast.history.replayed import log_ratio
 from sparkcast.history.resembling import resembling
-from sparkcast.study import Price, Role
+from sparkcast.study import ClusterSpeed, Price, Role
 from sparkcast.study.derive import held_cost
 from sparkcast.study.names import COST
 from sparkcast.units import show_bytes, show_duration, show_level, show_money, show_probability
@@ -56,11 +56,13 @@ class GateQuestion:
     price: Price | None = None
     free_cores: int | None = None  # that the cluster has now
     at_s: float | None = None  # when it is submitted, in seconds since the Unix epoch
+    cluster: str = ""  # that it is for; "": as its last runs
+    speed: ClusterSpeed | None = None  # of that, where it was measured
 
     def __post_init__(self) -> None:
         if self.within_s is None and self.budget is None:
-            raise StudyError("there is no limit to check", hint="give `within=1800` seconds or `budget=5`")
-        for name, value in (("within", self.within_s), ("budget", self.budget), ("input", self.input_size)):
+            raise StudyError("there is no limit to check", hint="give `within_s=1800` or `budget=5`")
+        for name, value in (("within_s", self.within_s), ("budget", self.budget), ("input_size", self.input_size)):
             if value is not None and not 0 < value < float("inf"):
                 raise StudyError(f"`{name}={value:g}` is not above 0", hint="give a number above 0")
         if not 0 < self.confidence < 1:
@@ -186,6 +188,23 @@ class _Gate:
             self.basis.append(f"{free} cores are free: {executors} executors assumed from the start")
         return _Shape(executors, cores)
 
+    def _place(self) -> str | None:
+        """The cluster that is asked about: one that is named, or the line's master where the job ran on it."""
+        if self.question.cluster:
+            return self.question.cluster
+        is_known = self.time.places.knows(self.line.master) or self.question.speed is not None
+        return self.line.master if self.line.master and is_known else None
+
+    def _note_place(self) -> None:
+        place = self._place()
+        if place is None or self.time.places.knows(place) or not self.time.places.first:
+            return
+        told = f"it never ran on {place}"
+        if self.time.places.of(place, self.question.speed).expected:
+            self.basis.append(f"{told}: its time there follows from the measured speeds of both clusters")
+        else:
+            self.basis.append(f"{told}, so the forecast is wider; `speed` measures clusters")
+
     def _note_settings(self) -> bool:
         """Whether the line sets what no run since the last change had."""
         last = self.points[-1].settings
@@ -232,17 +251,31 @@ class _Gate:
         if model is None:
             return None
         size, moment = self.question.input_size, self.question.at_s
+        place = self._place()
+        speed = None if place is None else self.question.speed
         usual = _Shape(model.usual_executors, model.usual_cores)
         if shape.slots is None or usual.slots is None or shape.slots == usual.slots or _varied(self.points):
             return model.forecast(
-                input_size=size, executors=shape.executors, cores=shape.cores, is_changed=is_changed, at_s=moment
+                input_size=size,
+                executors=shape.executors,
+                cores=shape.cores,
+                is_changed=is_changed,
+                at_s=moment,
+                cluster=place,
+                speed=speed,
             )
-        found = model.forecast(input_size=size, is_changed=is_changed, at_s=moment)
+        found = model.forecast(input_size=size, is_changed=is_changed, at_s=moment, cluster=place, speed=speed)
         record = self.points[-1].record
         ratio = None if record is None else log_ratio(record, usual.slots, shape.slots)
         if ratio is None:
             return model.forecast(
-                input_size=size, executors=shape.executors, cores=shape.cores, is_changed=is_changed, at_s=moment
+                input_size=size,
+                executors=shape.executors,
+                cores=shape.cores,
+                is_changed=is_changed,
+                at_s=moment,
+                cluster=place,
+                speed=speed,
             )
         more = log(shape.slots / usual.slots)
         per_slot = more if model.quantity.is_per_slot else 0.0
@@ -323,6 +356,7 @@ class _Gate:
             usual = (self.time.usual_executors or 0) * (self.time.usual_cores or 0)
             if shape.slots != usual:
                 self.basis.append("executors never varied in its history: their effect is replayed from its stages")
+        self._note_place()
         if asked.at_s is not None and asked.at_s - points[-1].started_s > _OLD_S:
             self.basis.append(f"its last run is {(asked.at_s - points[-1].started_s) / _DAY_S:.0f} days old")
         if self.failing > 0.05:

@@ -1,7 +1,7 @@
 """Runs that belong together: the history of a recurring job."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from sparkcast.display import Displayed
 from sparkcast.errors import StudyError
@@ -10,7 +10,8 @@ from sparkcast.history.rules import JobRule, rules_of
 from sparkcast.history.shapes import groups_of
 from sparkcast.registry import did_you_mean
 from sparkcast.store import Store
-from sparkcast.study import Observation
+from sparkcast.store.speeds import stored_speeds
+from sparkcast.study import ClusterSpeed, Observation
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,20 @@ def history_of(histories: Iterable[JobHistory], job: str) -> JobHistory:
 def stored_runs(store: Store) -> tuple[Observation, ...]:
     """All runs of a store that were ingested, with their records."""
     studies = store.study_names()
-    return tuple(run for study in studies for run in store.ingested(study, with_records=True))
+    return with_speeds(store, (run for study in studies for run in store.ingested(study, with_records=True)))
+
+
+def with_speeds(store: Store, runs: Iterable[Observation]) -> tuple[Observation, ...]:
+    """Each with how fast the nodes of its cluster are, where the store has that."""
+    speeds = stored_speeds(store)
+    return tuple(_with_speed(run, speeds) for run in runs) if speeds else tuple(runs)
+
+
+def _with_speed(run: Observation, speeds: Mapping[str, ClusterSpeed]) -> Observation:
+    speed = speeds.get(run.fingerprint.cluster) if run.fingerprint is not None else None
+    if speed is None or run.fingerprint is None:
+        return run
+    return replace(run, fingerprint=replace(run.fingerprint, speed=speed))
 
 
 def _rule_of(run: Observation, rules: tuple[JobRule, ...]) -> tuple[str, bool] | None:

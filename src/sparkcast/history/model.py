@@ -11,12 +11,15 @@ from sparkcast.fitting.normal import scores_between
 from sparkcast.history.follow import Follower, ShiftFound
 from sparkcast.history.laws import N_LAWS, offsets
 from sparkcast.history.mixture import StudentMixture, blended, log_sum
+from sparkcast.history.places import ClusterEffects
 from sparkcast.history.points import RunPoint, usual
 from sparkcast.history.prior import FleetPrior
+from sparkcast.study import ClusterSpeed
 
 _FIRST = 5  # runs that say what a usual input is
 _RESTLESS = 0.3  # of the runs in which a setting changes that is none: a date, an id
 _RECENT = 21  # runs that say what the next reads
+_RECENT_PLACES = 10  # runs that say where the next is
 _NODES = scores_between(9).tolist()  # standard deviations, equally likely: for an input that is not known
 
 
@@ -69,6 +72,7 @@ class JobModel:
         self._inputs = [log(one.input_size) for one in self.points if one.input_size > 0]
         self._input = float(np.median(self._inputs[:_FIRST])) if self._inputs else 0.0
         self._slots = next((log(one.slots) for one in self.points if one.slots), 0.0)
+        self.places = ClusterEffects(self.points)
         self.follower = Follower(prior, level=level, level_sd=level_sd)
         self.shifts: list[ShiftFound] = []
         self.scored: list[ScoredRun] = []
@@ -76,18 +80,25 @@ class JobModel:
 
     def _run_through(self) -> None:
         self._laws: Floats = np.zeros((0, N_LAWS))
+        self._moves: Floats = np.zeros(0)
         if not self.points:
             return
         laws = self._laws = offsets(*self._covariates(self.points))
         restless = _Restless()
+        moves = []
         for point, offset in zip(self.points, laws, strict=True):
             value = log(self.quantity.of(point) or 1.0) - self._per_slot(point.slots)
             changed = restless.changed(point.settings)
+            here = self.places.of(point.cluster)
             expected = self.follower.forecast(offset, is_changed=bool(changed))
+            error, own_sd = value - expected.mean - here.mean, expected.sd
+            expected = expected.moved(here.mean).wider(here.sd) if here.sd else expected
             self.scored.append(ScoredRun(point, value, expected, expected.below(value), changed))
-            shift = self.follower.add(value, offset, is_changed=bool(changed))
+            moves.append(self.places.learn(point.cluster, error, own_sd))
+            shift = self.follower.add(value - moves[-1], offset, is_changed=bool(changed))
             if shift is not None:
                 self.shifts.append(shift)
+        self._moves = np.array(moves)
 
     def _covariates(self, points: Sequence[RunPoint]) -> tuple[Floats, Floats]:
         inputs = [log(one.input_size) - self._input if one.input_size > 0 else 0.0 for one in points]
@@ -95,9 +106,9 @@ class JobModel:
         return np.array(inputs), np.array(slots)
 
     def expected_offsets(self) -> Floats:
-        """Of each run: how much longer than a usual one it takes for its input and slots, as a logarithm."""
+        """Of each run: how much longer than a usual one it takes for its input, slots and cluster, as a logarithm."""
         weight = np.exp(self.follower.belief.log_weight - log_sum(self.follower.belief.log_weight))
-        found: Floats = self._laws @ weight
+        found: Floats = self._laws @ weight + self._moves
         return found
 
     def _per_slot(self, slots: int | None) -> float:
@@ -113,8 +124,10 @@ class JobModel:
         cores: int | None = None,
         is_changed: bool = False,
         at_s: float | None = None,
+        cluster: str | None = None,
+        speed: ClusterSpeed | None = None,
     ) -> StudentMixture:
-        """Of the logarithm; what is not given is as in the last runs."""
+        """Of the logarithm; what is not given is as in the last runs. `speed`: of a cluster that it never ran on."""
         slots = (executors or self.usual_executors or 0) * (cores or self.usual_cores or 0) or None
         log_slots = log(slots) - self._slots if slots and self._slots else 0.0
         if input_size is not None and self._inputs:
@@ -125,7 +138,16 @@ class JobModel:
         laws = offsets(np.array(nodes), np.full(len(nodes), log_slots))
         found = [self.follower.forecast(row, is_changed=is_changed) for row in laws]
         whole = blended(found, [1 / len(found)] * len(found)) if len(found) > 1 else found[0]
-        return whole.moved(self._per_slot(slots))
+        return self._on(whole.moved(self._per_slot(slots)), cluster, speed)
+
+    def _on(self, found: StudentMixture, cluster: str | None, speed: ClusterSpeed | None) -> StudentMixture:
+        """The same on a cluster, else on one of those of the last runs."""
+        last = [cluster] if cluster is not None else [point.cluster for point in self.points[-_RECENT_PLACES:]]
+        effects = [(self.places.of(name, speed), last.count(name) / len(last)) for name in dict.fromkeys(last)]
+        if not any(effect.sd for effect, _ in effects):
+            return found
+        moved = [found.moved(effect.mean).wider(effect.sd) for effect, _ in effects]
+        return blended(moved, [share for _, share in effects]) if len(moved) > 1 else moved[0]
 
     def next_input(self, at_s: float | None = None) -> tuple[float, float]:
         """The logarithm of what the next run reads, and its standard deviation: as the last runs did, on such a day."""

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sparkcast.study import AppRecord, Level, Observation, Role
+from sparkcast.study import AppRecord, ClusterSpeed, Level, Observation, Role
 from sparkcast.study.application import CORE_HOURS, GIB_HOURS, INPUT_BYTES, INPUT_RECORDS, TIME, TOTAL_TIME
 from sparkcast.units import as_number
 from sparkcast.workloads import CLUSTER_SETTINGS
@@ -28,6 +28,8 @@ class RunPoint:
     cores: int | None  # of an executor
     core_hours: float | None
     gib_hours: float | None
+    cluster: str  # that it ran on; "" where nobody knows
+    speed: ClusterSpeed | None = field(repr=False)  # of its cluster, where it was measured
     settings: Mapping[str, str] = field(repr=False)  # all that was chosen and says how the job ran
     responses: Mapping[str, float] = field(repr=False)
     record: AppRecord | None = field(default=None, repr=False)
@@ -63,10 +65,17 @@ def _point(run: Observation) -> RunPoint:
         cores=whole(run.configuration.get(NAMES[Role.CORES])),
         core_hours=told.get(CORE_HOURS),
         gib_hours=told.get(GIB_HOURS),
+        cluster=place_of(run),
+        speed=run.fingerprint.speed if run.fingerprint is not None else None,
         settings=chosen_settings(run),
         responses=told,
         record=record,
     )
+
+
+def place_of(run: Observation) -> str:
+    """The cluster that it ran on; "" where nothing tells it: a loopback address says nothing."""
+    return run.fingerprint.cluster if run.fingerprint is not None else ""
 
 
 def is_dynamic_run(run: Observation) -> bool:

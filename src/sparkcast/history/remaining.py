@@ -18,6 +18,9 @@ from sparkcast.fitting.distribution import Distribution
 from sparkcast.history.changes import labeled
 from sparkcast.history.jobs import JobHistory
 from sparkcast.history.mixture import StudentMixture
+from sparkcast.history.model import JobModel
+from sparkcast.history.points import points_of
+from sparkcast.history.prior import FleetPrior
 from sparkcast.study import AppRecord
 
 _FEWEST = 3  # runs of the past
@@ -174,14 +177,17 @@ def so_far(record: AppRecord, now_s: float | None = None) -> SoFar:
 
 def eta_of(history: JobHistory, record: AppRecord, now_s: float | None = None) -> Eta:
     """When an application of a job will be done."""
-    others = [run.record for run in history.complete if run.record is not None]
-    past = [past_of(one) for one in others if one.app_id != record.app_id]
+    others = [run.record for run in history.complete if run.record is not None and run.record.app_id != record.app_id]
+    counting = _since_change(history, others)
+    past = [past_of(one) for one in counting]
     now = so_far(record, now_s)
     left = remaining(past, now)
     found = left.distribution()
     expected = found.median
     whole = _shifted(left, now.elapsed_s)
     notes = []
+    if len(counting) < len(others):
+        notes.append(f"the {len(counting)} runs since its time changed count, of {len(others)}")
     steps = sorted(len(run.ends_s) for run in past)
     if now.ends_s and len(now.ends_s) > steps[-1]:
         notes.append("it has more stages than any of its earlier runs, so this is little better than a guess")
@@ -197,6 +203,17 @@ def eta_of(history: JobHistory, record: AppRecord, now_s: float | None = None) -
         len(past),
         tuple(notes),
     )
+
+
+def _since_change(history: JobHistory, records: Sequence[AppRecord]) -> list[AppRecord]:
+    """Those since the job's time last changed, where they are enough; else all."""
+    points = points_of(history.runs)
+    model = JobModel(points, FleetPrior())
+    if not model.shifts:
+        return list(records)
+    begin = model.points[model.since].started_s
+    since = [one for one in records if one.started_s >= begin]
+    return since if len(since) >= _FEWEST else list(records)
 
 
 def _shifted(left: StudentMixture, elapsed_s: float) -> Distribution:

@@ -240,7 +240,9 @@ def _runs(model: JobModel, alarms: set[int], prior: FleetPrior) -> Iterator[Stor
         point, expected = one.point, one.expected
         if before is not None and at >= place:
             size = point.input_size or None
-            expected = before.forecast(input_size=size, executors=point.executors, cores=point.cores)
+            expected = before.forecast(
+                input_size=size, executors=point.executors, cores=point.cores, cluster=point.cluster
+            )
         reach = _reach(expected.df) * expected.sd
         low, middle, high = (exp(expected.mean + by) for by in (-reach, 0.0, reach))
         took = exp(one.value)

@@ -10,6 +10,7 @@ from sparkcast.data.sources import Data
 from sparkcast.display import Displayed, frame_of, plain_row
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.fitting.problem import pose
+from sparkcast.learned.across_blocks import model_inside
 from sparkcast.learned.grid_search import Settings, check_method, space_of
 from sparkcast.learned.grid_search import search as best_settings
 from sparkcast.learned.saved import SavedModel
@@ -131,7 +132,8 @@ def _searched(dataset: Dataset, response: str, model: str, search: GridSearch, n
 
 
 def _summary(learned: SavedModel, response: str) -> FittedResponse:
-    dataset, (model, fitted) = learned.sample(response).runs, learned.model_of(response)
+    dataset, (model, found) = learned.sample(response).runs, learned.model_of(response)
+    fitted = model_inside(found)
     runs = dataset.successful(response)
     choices = tuple(
         Scores(choice.question, choice.protocol, dict(choice.scores), choice.answering, choice.error)

@@ -9,6 +9,7 @@ from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.encoding import Domain, domain_of
 from sparkcast.fitting.problem import MIN_CONFIGURATIONS
 from sparkcast.learned.about import About, constants_in, fingerprints_in, learned_from, seen_in
+from sparkcast.learned.across_blocks import across_blocks
 from sparkcast.learned.curves import fit_curve, has_curves
 from sparkcast.learned.feasibility import Feasibility, fit_feasibility
 from sparkcast.learned.sample import TrainingRuns, sample_of
@@ -70,7 +71,9 @@ class Knowledge:
         """The model of a response, and its name. Raises StudyError for a response that is not known."""
         self._require(response)
         if (response, False) not in self._fitted:
-            self._fitted[response, False] = self.predictor(response).fit(self.sample(response).runs, response)
+            runs = self.sample(response).runs
+            fitted = self.predictor(response).fit(runs, response)
+            self._fitted[response, False] = across_blocks(fitted, runs, runs.vocabulary.response(response))
         return self.model, self._fitted[response, False]
 
     def has_curve(self, response: str) -> bool:

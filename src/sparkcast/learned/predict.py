@@ -12,6 +12,7 @@ from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.answering import AnswerTable
 from sparkcast.fitting.distribution import Distribution
 from sparkcast.fitting.encoding import Domain
+from sparkcast.learned.across_blocks import model_inside, note_on_blocks
 from sparkcast.learned.curves import epochs_of
 from sparkcast.learned.feasibility import Feasibility, NoFailure
 from sparkcast.learned.knowledge import Knowledge
@@ -154,6 +155,7 @@ def predict(
 
 def with_answerer(found: PredictionAt, fitted: Fitted, at: Configuration, categories: Categories) -> PredictionAt:
     """With the error of whoever answered there."""
+    fitted = model_inside(fitted)
     if not isinstance(fitted, Combined):
         return dataclasses.replace(found, left_out_error=getattr(fitted, "left_out_error", None))
     chosen = fitted.choice_for(like_known(at, categories)[0])
@@ -169,7 +171,8 @@ def notes_on(known: Knowledge, response: str, fitted: Fitted) -> tuple[str, ...]
         mixed_environments(about.fingerprints),
         about.responses[response].note,
         _unrepeated(known, response),
-        _stopped(getattr(fitted, "n_stopped", 0)),
+        _stopped(getattr(model_inside(fitted), "n_stopped", 0)),
+        note_on_blocks(known.runs, about.vocabulary.response(response), fitted),
     )
     return tuple(note for note in notes if note)
 

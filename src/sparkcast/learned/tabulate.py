@@ -70,8 +70,20 @@ class KeptTable:
 
 def tabulate(fitted: Fitted, candidates: Candidates) -> AnswerTable:
     if isinstance(fitted, Answering):
-        return fitted.answers(_encode(fitted.domain, candidates))
+        return fitted.answers(_encode(fitted.domain, _with_known_levels(fitted.domain, candidates)))
     return table_at(fitted, candidates.configurations())
+
+
+def _with_known_levels(domain: Domain, candidates: Candidates) -> Candidates:
+    """A level that only failed runs had cannot be encoded: another stands in. `is_supported` says no to its rows."""
+    levels = dict(candidates.levels)
+    for axis in domain.axes:
+        near = [level for level in levels.get(axis.name, ()) if not axis.is_beyond(level)]
+        if near:
+            levels[axis.name] = tuple(
+                level if axis.can_encode(level) else near[0] for level in candidates.levels[axis.name]
+            )
+    return Candidates(levels, candidates.codes)
 
 
 def table_at(fitted: Fitted, at: Sequence[Levels]) -> AnswerTable:

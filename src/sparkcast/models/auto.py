@@ -207,8 +207,9 @@ def _is_led(problem: Problem) -> bool:
 
 
 def _is_alone(problem: Problem, posterior: Posterior) -> bool:
-    """Of stopped runs only the Bayesian model hears, and only it knows that of many settings most do nothing."""
-    return problem.stopped is not None or posterior.law.terrain.has_many
+    """Of stopped runs only the Bayesian model hears, and only it knows of heaps, and that of many settings most do
+    nothing."""
+    return problem.stopped is not None or posterior.heap is not None or posterior.law.terrain.has_many
 
 
 def _led(problem: Problem, remembering: Remembering | None, sampler: PosteriorSampler) -> Combined:

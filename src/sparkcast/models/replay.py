@@ -6,7 +6,7 @@ log it is assumed (see `sparkcast.replay.intervals`). Settings other than execut
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import permutations
 from math import exp, inf, log, log2
@@ -21,6 +21,7 @@ from sparkcast.fitting.answering import check_level
 from sparkcast.models import MODELS
 from sparkcast.replay import Played, Recorded, WhatIfQuestion, recorded
 from sparkcast.replay.intervals import ReplaySpread, measured_spread, prior_spread
+from sparkcast.replay.settling import settled
 from sparkcast.replay.whatif import doubt, play_at, require_same_plan
 from sparkcast.study import Configuration, Dataset, Observation, Role
 from sparkcast.study.application import CORE_HOURS, TIME, TOTAL_TIME
@@ -109,12 +110,14 @@ class ReplayedRuns:
         self._measure, self._response = _MEASURES[response], response
         names = {name for run in runs for name in run.run.configuration}
         self._own = {role: data.vocabulary.first(role, among=names) for role in _CLUSTER}
-        self._size = data.vocabulary.first(*SIZES, among=names)
+        self._size = data.vocabulary.first(*SIZES, among=data.factors) or data.vocabulary.first(*SIZES, among=names)
         own = {name for name in (*self._own.values(), self._size) if name}
         self._others = tuple(name for name in data.factors if name not in own)
         self._groups: dict[Configuration, list[RecordedRun]] = {}
-        for one in runs:
-            self._groups.setdefault(one.run.configuration.only(self._others), []).append(one)
+        works = settled([one.source.work for one in runs])
+        for one, work in zip(runs, works, strict=True):
+            known = replace(one, source=replace(one.source, work=work))
+            self._groups.setdefault(one.run.configuration.only(self._others), []).append(known)
         self._spreads: dict[tuple[str, ...], ReplaySpread] = {}
         self._found: dict[Configuration, tuple[float, float]] = {}
 
@@ -161,7 +164,7 @@ class ReplayedRuns:
             center, sd = self._spread(runs).at(centers, distances, target.data)
             played = play_at(first, target.executors, target.cores, target.question)
             unsure = doubt(first, target.executors, target.cores, target.question, played)
-            self._found[at] = center, (sd**2 + (unsure / 2 / _Z) ** 2) ** 0.5
+            self._found[at] = center, (sd**2 + (unsure / _Z) ** 2) ** 0.5
         return self._found[at]
 
     def _runs_like(self, at: Configuration) -> list[RecordedRun]:

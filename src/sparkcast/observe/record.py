@@ -33,7 +33,7 @@ def record_of(log: LogRead, facts: AppFacts) -> AppRecord:
         name=_short(application.name),
         user=application.user,
         queue=_first(facts.properties, _QUEUES),
-        cluster=_first(facts.properties, _CLUSTERS) or facts.master,
+        cluster=cluster_of(facts.properties, facts.master),
         submitted_s=span.submitted_ms / 1e3 if span.submitted_ms else None,
         started_s=span.start_ms / 1e3,
         ended_s=span.end_ms / 1e3,
@@ -56,6 +56,11 @@ def record_of(log: LogRead, facts: AppFacts) -> AppRecord:
         memory=_memory(facts),
         properties={name: value[:_LONGEST] for name, value in facts.properties.items()},
     )
+
+
+def cluster_of(properties: Mapping[str, str], master: str) -> str:
+    """The id of the cluster, where its properties have one, else the master's address."""
+    return _first(properties, _CLUSTERS) or master
 
 
 def _short(text: str) -> str:

@@ -44,7 +44,7 @@ class Situation:
 def advise(recommender: Recommender, known: Knowledge, question: Question, present: Situation) -> Recommendation:
     """The answer, what it means for jobs that run now, and whether the models still speak of the present."""
     known.about.require_possible({name: [level] for name, level in question.fix.items()})
-    fix = _with_load(recommender, question.fix, present.n_running)
+    fix = with_load(recommender, question.fix, present.n_running)
     answer = recommender.ask(dataclasses.replace(question, fix=fix))
     return dataclasses.replace(
         answer,
@@ -81,7 +81,8 @@ def pool_of(known: Knowledge, choices: Choices) -> Pool:
     return pool.with_levels(wanted)
 
 
-def _with_load(recommender: Recommender, fix: Levels, n_running: int | None) -> Levels:
+def with_load(recommender: Recommender, fix: Levels, n_running: int | None) -> Levels:
+    """The fixed settings, and how many jobs there are when the new one joins those that run."""
     if n_running is None:
         return fix
     factor = jobs_factor(recommender.known.factors, recommender.words)

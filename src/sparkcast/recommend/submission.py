@@ -7,6 +7,7 @@ from typing import Literal
 from sparkcast.display import Displayed
 from sparkcast.errors import StudyError
 from sparkcast.recommend import Candidate
+from sparkcast.recommend.advise import with_load
 from sparkcast.recommend.brief import choose_briefly
 from sparkcast.recommend.choose import Recommender
 from sparkcast.recommend.launch import launch_of_table
@@ -17,6 +18,15 @@ from sparkcast.study.setting import SIZES
 from sparkcast.units import as_number, show_probability
 
 _CORES, _MEMORY = "spark.executor.cores", "spark.executor.memory"
+
+
+@dataclass(frozen=True, slots=True)
+class AskedLine:
+    """What a spark-submit line says already, and what else its program takes."""
+
+    properties: Mapping[str, str] = field(default_factory=dict)  # of Spark
+    given: Mapping[str, Level] = field(default_factory=dict)  # settings that its program has
+    passed: Sequence[str] = ()  # settings that its program can be given as --name VALUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +43,7 @@ class SubmissionAdvice:
     probability: float | None = None  # of keeping to all limits
     chosen: Candidate | None = None
     step: str = ""  # of safe tuning: change, keep, roll-back, stop
+    deadline_risk: float | None = None  # of safe tuning: the probability that this run misses the deadline
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +58,10 @@ class SubmittedJob(Displayed):
     stored: str = ""  # where its result went, or why it went nowhere
 
 
-def held_by(recommender: Recommender, properties: Mapping[str, str], given: Mapping[str, Level]) -> dict[str, Level]:
+def held_by(line: AskedLine, factors: Sequence[str], words: Vocabulary) -> dict[str, Level]:
     """The varied settings that a line decides itself: by its properties, and by arguments of the program."""
-    factors, words = recommender.known.factors, recommender.words
-    held: dict[str, Level] = {name: level for name, level in given.items() if name in factors}
+    properties = line.properties
+    held: dict[str, Level] = {name: level for name, level in line.given.items() if name in factors}
     told: dict[Role, Level | None] = {
         Role.MACHINES: _executors(properties),
         Role.CORES: as_number(properties.get(_CORES, "")),
@@ -70,56 +81,43 @@ def _executors(properties: Mapping[str, str]) -> float | None:
 
 
 def advise_line(
-    recommender: Recommender,
-    question: Question,
-    properties: Mapping[str, str],
-    given: Mapping[str, Level],
-    passed: Sequence[str] = (),
+    recommender: Recommender, question: Question, line: AskedLine, n_running: int | None = None
 ) -> SubmissionAdvice:
-    """Settings for a line that has these properties. `given`: settings that its program has already; `passed`: that
-    it can be given. Raises as `recommend` does, and StudyError for a setting that nobody could set."""
-    held = held_by(recommender, properties, given)
-    fixed = replace(question, fix={**question.fix, **held}, most=2)
+    """Settings for this line. `n_running`: jobs on the cluster now, which the new one joins.
+
+    Raises as `recommend` does, and StudyError for a setting that nobody could set.
+    """
+    words, known = recommender.words, recommender.known
+    held = held_by(line, known.factors, words)
+    fix = with_load(recommender, {**question.fix, **held}, n_running)
+    fixed = replace(question, fix=fix, most=2)
     found = choose_briefly(recommender, fixed)
     if found is None:
         recommender.ask(fixed)  # says what comes nearest
         raise StudyError("no candidate keeps to the limits")
     chosen = found.chosen
-    told = "" if not found.limits else f"keeps to the limits with {show_probability(chosen.probability)} probability"
-    return advice_at(recommender, chosen.configuration, held, properties, given, passed, chosen=chosen, reason=told)
+    told = [f"keeps to the limits with {show_probability(chosen.probability)} probability"] if found.limits else []
+    if n_running is None and (jobs := words.first(Role.JOBS, among=known.factors)) is not None and jobs not in fix:
+        told.append(f"as if {jobs}={chosen.configuration[jobs]}: `jobs_running=` says how many run")
+    advice = advice_at(chosen.configuration, line, held, words, known.constants)
+    return replace(advice, reason="; ".join(told), probability=chosen.probability, chosen=chosen)
 
 
 def advice_at(
-    recommender: Recommender,
     configuration: Configuration,
+    line: AskedLine,
     held: Mapping[str, Level],
-    properties: Mapping[str, str],
-    given: Mapping[str, Level],
-    passed: Sequence[str],
-    *,
-    chosen: Candidate | None = None,
-    reason: str = "",
-    step: str = "",
+    words: Vocabulary,
+    constants: Mapping[str, Level],
 ) -> SubmissionAdvice:
-    """What a line needs to run with this configuration."""
-    words, constants = recommender.words, recommender.known.constants
-    launch = launch_of_table(constants | configuration, words)
-    added = {name: value for name, value in launch.properties.items() if name not in properties}
-    if {INSTANCES, TOTAL_CORES} & properties.keys():  # the line says how many in its own way
+    """What a line needs to run with this configuration. Raises StudyError for a setting that nobody could set."""
+    launch = launch_of_table(Configuration(constants) | configuration, words)
+    added = {name: value for name, value in launch.properties.items() if name not in line.properties}
+    if {INSTANCES, TOTAL_CORES} & line.properties.keys():  # the line says how many in its own way
         added = {name: value for name, value in added.items() if name not in (INSTANCES, TOTAL_CORES)}
-    others = configuration.without(*held, *given)
-    return SubmissionAdvice(
-        "meets",
-        reason,
-        configuration,
-        Configuration(held),
-        added,
-        _arguments(others, words, passed),
-        launch.arguments,
-        None if chosen is None else chosen.probability,
-        chosen,
-        step,
-    )
+    others = configuration.without(*held, *line.given)
+    arguments = _arguments(others, words, line.passed)
+    return SubmissionAdvice("meets", "", configuration, Configuration(held), added, arguments, launch.arguments)
 
 
 def _arguments(settings: Configuration, words: Vocabulary, passed: Sequence[str]) -> dict[str, Level]:

@@ -86,5 +86,9 @@ def compared(one: Replayed) -> str:
 
 def executors_of(one: Replayed) -> str:
     """`8 executors x 16 cores`."""
-    executors = "1 executor" if one.executors == 1 else f"{one.executors} executors"
-    return f"{executors} x {'1 core' if one.cores == 1 else f'{one.cores} cores'}"
+    return shape_of(one.executors, one.cores)
+
+
+def shape_of(executors: int, cores: int) -> str:
+    many = "1 executor" if executors == 1 else f"{executors} executors"
+    return f"{many} x {'1 core' if cores == 1 else f'{cores} cores'}"

@@ -1,6 +1,6 @@
 """The workload as it would be on another cluster, with other partitions, or with more data."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -18,20 +18,22 @@ def changed(
     follow_cores: bool = True,
     keep_surroundings: bool = False,
 ) -> RecordedWork:
-    """The workload on so many cores.
+    """The workload on a cluster of so many cores (as Spark's default parallelism counts them).
 
     Args:
         partitions: Of shuffles whose number spark.sql.shuffle.partitions sets.
         scale: How many times as much data.
-        follow_cores: Whether the number of tasks follows the cores where it did.
+        follow_cores: Whether the number of tasks follows the cores where nothing but their equality says so.
         keep_surroundings: Whether what surrounds tasks stays as it was in the measured run.
     """
+    before = workload.default_cores
     stages = tuple(
         _changed(
-            stage, workload, cores if follow_cores else workload.default_cores, partitions, scale, keep_surroundings
+            stage, workload, before if stage.in_doubt and not follow_cores else cores, partitions, scale,
+            keep_surroundings,
         )
         for stage in workload.stages
-    )
+    )  # fmt: skip
     return replace(workload, stages=stages, default_cores=cores)
 
 
@@ -39,7 +41,7 @@ def _changed(
     stage: StageWork, workload: RecordedWork, cores: int, partitions: int | None, scale: float, keep: bool
 ) -> StageWork:
     work, index = stage.work_s, stage.index
-    n_before = len(np.unique(index))
+    n_before = stage.n_partitions
     n_after = n_tasks_at(stage, cores, workload.default_cores, partitions, scale)
     grows = scale if not _is_tiny(stage) else 1.0
     if n_after != n_before:
@@ -64,16 +66,25 @@ def _is_tiny(stage: StageWork) -> bool:
     return stage.n_tasks == 1 and bool(stage.parents) and stage.bytes_read < 1 << 20
 
 
-def share_following(workload: RecordedWork) -> float:
-    """The share of the tasks' time in stages that would have other numbers of tasks on four times the cores."""
-    cores = workload.default_cores
-    follow = total = 0.0
-    for stage in workload.stages:
-        took = float(stage.work_s.sum() + stage.around_s.sum())
-        total += took
-        if n_tasks_at(stage, 4 * cores, cores, None, 1.0) != n_tasks_at(stage, cores, cores, None, 1.0):
-            follow += took
-    return follow / total if total else 0.0
+def share_following(workload: RecordedWork, cores: int | None = None) -> float:
+    """The share of the tasks' time in stages that would have other numbers of tasks on so many cores, or on 4 times."""
+    before = workload.default_cores
+    after = 4 * before if cores is None else cores
+    return _share(
+        workload,
+        lambda stage: n_tasks_at(stage, after, before, None, 1.0) != n_tasks_at(stage, before, before, None, 1.0),
+    )
+
+
+def share_in_doubt(workload: RecordedWork) -> float:
+    """The share of the tasks' time in stages of which nothing but equality says that they follow the cores."""
+    return _share(workload, lambda stage: stage.in_doubt)
+
+
+def _share(workload: RecordedWork, counts: Callable[[StageWork], bool]) -> float:
+    took = [(float(stage.work_s.sum() + stage.around_s.sum()), counts(stage)) for stage in workload.stages]
+    total = sum(seconds for seconds, _ in took)
+    return sum(seconds for seconds, is_counted in took if is_counted) / total if total else 0.0
 
 
 def following(workload: RecordedWork) -> Mapping[Parallelism, float]:

@@ -11,7 +11,7 @@ from sparkcast.eventlogs import JobRecord, LogRead, Stage
 from sparkcast.facts import AppFacts
 from sparkcast.facts.attribution import StageKey, rows_by_stage
 from sparkcast.replay.parallelism import TaskCounts
-from sparkcast.replay.workload import JobWork, RecordedWork, StageWork
+from sparkcast.replay.workload import JobWork, Parallelism, RecordedWork, StageWork
 from sparkcast.study.names import SAMPLER_GROUP
 from sparkcast.units import parse_seconds
 
@@ -152,6 +152,7 @@ class _WorkReader:
                     index=self.index[rows],
                     parallelism=kind,
                     splits=splits,
+                    in_doubt=kind is Parallelism.CORES,
                     profile_id=stage.profile_id,
                     is_barrier=any(rdd.is_barrier for rdd in stage.rdds),
                     caches=tuple(rdd.rdd_id for rdd in stage.rdds if rdd.is_cached and rdd.rdd_id not in caches),

@@ -5,26 +5,28 @@ from dataclasses import dataclass, replace
 from math import exp, log, log2
 from statistics import median
 
-from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.eventlogs import LogRead
 from sparkcast.facts import AppFacts
-from sparkcast.replay.answer import Floor, Replayed, Trap, WhatIf, executors_of
-from sparkcast.replay.change import changed, following, share_following
+from sparkcast.replay.answer import Floor, Replayed, Trap, WhatIf, executors_of, shape_of
+from sparkcast.replay.change import changed, following, share_following, share_in_doubt
 from sparkcast.replay.cluster import Allocation, Node, ReplayCluster, cluster_like, cluster_of
 from sparkcast.replay.intervals import LEVEL, ReplaySpread, interval_text, measured_spread, prior_spread
-from sparkcast.replay.parallelism import n_tasks_at
+from sparkcast.replay.parallelism import default_parallelism, n_tasks_at
 from sparkcast.replay.plans import broadcasts_of
 from sparkcast.replay.play import Played, play
 from sparkcast.replay.question import WhatIfQuestion
 from sparkcast.replay.reading import workload_of
+from sparkcast.replay.settling import settled
 from sparkcast.replay.workload import Parallelism, RecordedWork
+from sparkcast.study import Outcome
 from sparkcast.units import show_bytes, show_percent, show_seconds
 
 _KNEE = 1.1  # of the fastest time
 _LOSES = 1.02  # by how much a trap costs more than another
 _FOLLOWS = 0.01  # of the tasks' time: less does not move a floor
 _FEW_STAGES = 3
-_MANY_SLOTS = 10_000_000
+_MANY_SLOTS, _MANY_CORES = 10_000_000, 10_000
 _TELLING = 0.02  # of an effect, as a share of the time of tasks
 
 
@@ -81,13 +83,15 @@ def what_if(sources: Sequence[Recorded], question: WhatIfQuestion) -> WhatIf:
         NotEnoughDataError: More data would change a plan.
         InfeasibleError: A stage could not start on a cluster.
     """
+    works = settled([source.work for source in sources])
+    sources = [replace(source, work=work) for source, work in zip(sources, works, strict=True)]
     first = sources[0]
     for source in sources:
         require_same_plan(source, question.data)
     shapes = _shapes(first, question)
     spread = measured_spread([_Pair(a, b) for a in sources for b in sources if a is not b]) if sources[1:] else None
     measured = _measured(first, question)
-    asked = [_replayed(sources, executors, cores, question, spread) for executors, cores in shapes]
+    asked, left_out = _all_replayed(sources, shapes, question, spread)
     found = sorted(asked, key=lambda one: (one.slots, one.cores, one.executors))
     floor, why = _floor(first, question)
     return WhatIf(
@@ -101,7 +105,7 @@ def what_if(sources: Sequence[Recorded], question: WhatIfQuestion) -> WhatIf:
         traps=_traps(first, [measured, *found] if question.data == 1 else found, question),
         interval=interval_text(len(sources), spread, question.data),
         effects=_effects(first, question, spread),
-        notes=tuple(dict.fromkeys(note for source in sources for note in _notes(source, question))),
+        notes=(*dict.fromkeys(note for source in sources for note in _notes(source, question)), *left_out),
         currency=question.price.currency if question.price else "",
         data=question.data,
         partitions=question.partitions,
@@ -128,7 +132,7 @@ def play_at(source: Recorded, executors: int, cores: int, question: WhatIfQuesti
 
 def _total_cores(source: Recorded, executors: int, cores: int) -> int:
     others = sum(node.cores for node in source.cluster.nodes if node.profile_id != source.profile_id)
-    return executors * cores + round(others)
+    return default_parallelism(executors * cores + round(others), is_local=source.facts.shape.is_local)
 
 
 def _cluster(source: Recorded, executors: int, cores: int, question: WhatIfQuestion) -> ReplayCluster:
@@ -139,7 +143,7 @@ def _cluster(source: Recorded, executors: int, cores: int, question: WhatIfQuest
     made = cluster_like(source.cluster, executors, cores, task_cpus, source.profile_id)
     made = _within_gpus(source, made)
     if not any(node.slots for node in made.nodes if node.profile_id == source.profile_id):
-        raise StudyError(
+        raise InfeasibleError(
             f"an executor of {cores} cores runs no task: each takes {task_cpus:g}", hint="give executors more cores"
         )
     if question.dynamic is None:
@@ -235,6 +239,29 @@ def _cost(question: WhatIfQuestion, core_hours: float, gib_hours: float) -> floa
     return None if price is None else core_hours * price.core_hour + gib_hours * price.gib_hour
 
 
+def _all_replayed(
+    sources: Sequence[Recorded],
+    shapes: Sequence[tuple[int, int]],
+    question: WhatIfQuestion,
+    spread: ReplaySpread | None,
+) -> tuple[list[Replayed], list[str]]:
+    """Each cluster that the work can run on, and a note on those that are left out.
+
+    Raises:
+        InfeasibleError: It can run on none of them.
+    """
+    found: list[Replayed] = []
+    refused: list[tuple[str, InfeasibleError]] = []
+    for executors, cores in shapes:
+        try:
+            found.append(_replayed(sources, executors, cores, question, spread))
+        except InfeasibleError as error:
+            refused.append((shape_of(executors, cores), error))
+    if refused and not found:
+        raise refused[-1][1]
+    return found, [f"left out {shape}: {error.problem}" for shape, error in refused]
+
+
 def _replayed(
     sources: Sequence[Recorded], executors: int, cores: int, question: WhatIfQuestion, spread: ReplaySpread | None
 ) -> Replayed:
@@ -246,7 +273,7 @@ def _replayed(
     center, sd = used.at([log(one.wall_s) for one in played], distances, question.data)
     factor = exp(center) / played[0].wall_s
     unsure = doubt(first, executors, cores, question, played[0])
-    half = exp((sd**2 * 1.645**2 + (unsure / 2) ** 2) ** 0.5)
+    half, other = exp(sd * 1.645), exp(unsure)
     time = exp(center)
     hours, gib = played[0].core_hours * factor, played[0].gib_hours * factor
     slot_s = hours * 3600 / max(first.cluster.cores / first.cluster.slots, 1e-9)
@@ -257,8 +284,8 @@ def _replayed(
         slots=slots,
         dynamic=question.dynamic is not None,
         time_s=time,
-        low_s=time / half,
-        high_s=time * half,
+        low_s=time * min(other, 1.0) / half,
+        high_s=time * max(other, 1.0) * half,
         level=LEVEL,
         core_hours=hours,
         cost=_cost(question, hours, gib),
@@ -271,11 +298,11 @@ def _replayed(
 
 
 def doubt(source: Recorded, executors: int, cores: int, question: WhatIfQuestion, played: Played) -> float:
-    """How far times differ (in logarithms) if the number of tasks does not follow the cores after all."""
+    """How much longer it takes (in logarithms) if the number of tasks does not follow the cores after all."""
     same = source.work.default_cores == _total_cores(source, executors, cores)
-    if same or share_following(source.work) <= _FOLLOWS:
+    if same or share_in_doubt(source.work) <= _FOLLOWS:
         return 0.0
-    return abs(log(play_at(source, executors, cores, question, follow=False).wall_s / played.wall_s))
+    return log(play_at(source, executors, cores, question, follow=False).wall_s / played.wall_s)
 
 
 def _is_measured(source: Recorded, executors: int, cores: int, question: WhatIfQuestion) -> bool:
@@ -327,7 +354,8 @@ def _floor(source: Recorded, question: WhatIfQuestion) -> tuple[Floor | None, st
     profiles = {one.profile_id for one in source.cluster.nodes}
     ready = min(one.ready_s for one in source.cluster.nodes)
     nodes = tuple(Node(_MANY_SLOTS, node.cores, ready, ready, profile_id=profile) for profile in profiles)
-    work = changed(source.work, source.work.default_cores, partitions=question.partitions, scale=question.data)
+    # Scans and AQE split their bytes further where there are more cores than the log lets expect.
+    work = changed(source.work, _MANY_CORES, partitions=question.partitions, scale=question.data, follow_cores=False)
     played = play(work, ReplayCluster(nodes))
     longest = sorted(zip(work.stages, played.stages, strict=True), key=lambda pair: pair[1][0] - pair[1][1])
     stages = tuple((stage.label, end - start) for stage, (start, end) in longest[:_FEW_STAGES])
@@ -398,6 +426,8 @@ def _effects(source: Recorded, question: WhatIfQuestion, spread: ReplaySpread | 
 
 def _notes(source: Recorded, question: WhatIfQuestion) -> list[str]:
     notes = list(source.work.notes)
+    if source.facts.outcome is not Outcome.OK:
+        notes.append("the application failed; the answer covers what it ran until then")
     if source.facts.is_interactive:
         notes.append("an interactive session: the time between its jobs is people's, and stays as it was")
     if question.cores and any(cores > source.cores for cores in question.cores):

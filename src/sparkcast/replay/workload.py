@@ -7,6 +7,7 @@ Times are seconds. A task's time is its *work* (deserializing, running, serializ
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,23 +26,44 @@ class Parallelism(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Splits:
-    """How the bytes of a stage become tasks: as files are split, or as AQE coalesces."""
+class FileSplits:
+    """How files become tasks, as Spark splits and packs them; of files of equal size."""
 
     total_bytes: float
+    open_bytes: float  # what opening a file counts as
+    most_bytes: float  # of a task
+    n_files: int = 0  # 0: not known
+    parallelism: int = 0  # that is set; 0: as many as there are cores
+
+    def n_tasks(self, cores: int, scale: float = 1.0) -> float:
+        """Tasks on so many cores, with so many times as many files."""
+        files = max(round(self.n_files * scale), 1) if self.n_files else 0
+        total = self.total_bytes * scale
+        share = (total + files * self.open_bytes) // max(self.parallelism or cores, 1)
+        target = max(min(self.most_bytes, max(self.open_bytes, share)), 1.0)
+        if not files:
+            return max(total / target, 1.0)
+        n_whole, rest = divmod(total // files, target)
+        together = (target - rest) // (rest + self.open_bytes) + 1
+        return max(files * n_whole + (ceil(files / together) if rest else 0.0), 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Coalesced:
+    """How AQE makes tasks of the partitions of a shuffle, which it takes for equal."""
+
+    total_bytes: float
+    n_partitions: int
     least_bytes: float  # of a task
     most_bytes: float
-    most_tasks: int = 0  # AQE does not make more than there are partitions; 0: no limit
-
-    def target_bytes(self, cores: int) -> float:
-        """Bytes of a task on so many cores."""
-        return min(self.most_bytes, max(self.least_bytes, self.total_bytes / max(cores, 1)))
+    parallelism: int = 0  # that is set; 0: as many as there are cores
 
     def n_tasks(self, cores: int, scale: float = 1.0) -> float:
         """Tasks on so many cores, with so many times as much data."""
-        grown = Splits(self.total_bytes * scale, self.least_bytes, self.most_bytes)
-        n = max(grown.total_bytes / max(grown.target_bytes(cores), 1.0), 1.0)
-        return min(n, self.most_tasks) if self.most_tasks else n
+        total = max(self.total_bytes * scale, 1.0)
+        target = max(min(ceil(total / max(self.parallelism or cores, 1)), self.most_bytes), self.least_bytes)
+        together = max(int(target * self.n_partitions / total), 1)
+        return float(ceil(self.n_partitions / together))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +81,8 @@ class StageWork:
     around_s: Floats = field(repr=False)
     index: NDArray[np.int64] = field(repr=False)  # of the partition
     parallelism: Parallelism = Parallelism.FIXED
-    splits: Splits | None = None
+    splits: FileSplits | Coalesced | None = None
+    in_doubt: bool = False  # whether its number of tasks, which is that of the cores, follows them
     profile_id: int = 0
     is_barrier: bool = False
     caches: tuple[int, ...] = ()  # RDDs of which this stage makes the cached partitions
@@ -69,6 +92,11 @@ class StageWork:
     @property
     def n_tasks(self) -> int:
         return len(self.work_s)
+
+    @property
+    def n_partitions(self) -> int:
+        """Without tasks that ran again."""
+        return len(np.unique(self.index))
 
     @property
     def label(self) -> str:

@@ -11,6 +11,7 @@ from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.runs.job import make_job
 from sparkcast.runs.reread import reread
+from sparkcast.runs.schedule import Schedule
 from sparkcast.runs.session import OnProgress, Progress, Session, Stopped, hold_results, show_trial
 from sparkcast.runs.site import Site
 from sparkcast.runs.stream import planned_jobs, require_time
@@ -128,7 +129,9 @@ class _Campaign:
         try:
             self._session.prepare(pending)
             self._store.reopen(self._study.name, pending)
+            schedule = Schedule(self._study, self._plan, self._store)
             for trial in pending:
+                self._session.wait_until(schedule.due(trial), schedule.shown(trial))
                 self._tell(self._about(trial), False)
                 observation = self._session.measure(trial)
                 self._new.append(observation)

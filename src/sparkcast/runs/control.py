@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sparkcast.engines.conf import DYNAMIC_ALLOCATION, read_properties, shape_conf
+from sparkcast.engines.conf import DEPLOY_MODE, DYNAMIC_ALLOCATION, deploy_mode, read_properties, shape_conf
 from sparkcast.engines.machine import this_machine
 from sparkcast.errors import StudyError
 from sparkcast.study import Configuration, Role, Study
@@ -13,6 +13,7 @@ from sparkcast.workloads import SAID_BY, Submitted, Workload, complete, shape_of
 
 _EVENT_LOG = "spark.eventLog.enabled"
 _CORES = ("spark.executor.cores", "spark.cores.max")
+_WITH_DRIVERS = ("spark", "yarn", "k8s")  # kinds of clusters that run them
 _UNLIMITED = ("yarn", "k8s", "local")  # where spark.cores.max does not count
 _LOCAL = re.compile(r"local(?:\[\s*(\d+|\*)\s*(?:,\s*\d+\s*)?\])?")
 
@@ -26,6 +27,7 @@ def require_control(study: Study, workload: Workload, jobs: Sequence[Configurati
     _require_no_replacement(study, varied)
     _require_event_logs(study, workload, jobs)
     _require_executors(study, workload, jobs)
+    _require_driver(study, workload, jobs)
     if Role.MACHINES in varied:
         _require_steady_executors(study, workload, jobs, varied[Role.MACHINES])
     return require_cluster(study, workload, jobs)
@@ -104,6 +106,36 @@ def _require_executors(study: Study, workload: Workload, jobs: Sequence[Configur
                 f"no executor can start: {whose[0]} is above {whose[1]}, the cores of all executors together",
                 hint=f"remove both properties and use the settings {_names_of(workload)}",
             )
+
+
+def _require_driver(study: Study, workload: Workload, jobs: Sequence[Configuration]) -> None:
+    """A driver on the cluster must be one that the cluster can run, and that does without files of this machine."""
+    if not any(has_remote_driver(study, workload, settings) for settings in jobs):
+        return
+    if not isinstance(workload, Submitted):
+        raise StudyError(
+            f"{DEPLOY_MODE}=cluster is for jobs of your own: the driver of {study.workload} needs files that are here",
+            hint=f"remove {DEPLOY_MODE}, or submit your job with the workload `command`",
+        )
+    file = str(workload.application(complete(workload, jobs[0]), Path()).file)
+    if study.spark.master.startswith("spark://") and file.endswith(".py"):
+        raise StudyError(
+            "a standalone cluster runs no drivers in Python: Spark itself refuses deploy mode cluster for them there",
+            hint="remove `deploy_mode: cluster`, so that the driver runs here",
+        )
+
+
+def has_remote_driver(study: Study, workload: Workload, settings: Configuration) -> bool:
+    """Whether the driver of a job runs on the cluster, and spark-submit here only waits for it."""
+    if kind_of(study.spark.master) not in _WITH_DRIVERS:
+        return False
+    options: Sequence[str] = ()
+    has_file = False
+    if isinstance(workload, Submitted):
+        program = workload.application(complete(workload, settings), Path())
+        options, has_file = program.options, program.properties_file is not None
+    properties = users_properties(study, workload, settings)
+    return deploy_mode(options, properties, has_file=has_file) == "cluster"
 
 
 def _names_of(workload: Workload) -> str:

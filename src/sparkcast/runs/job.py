@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 from sparkcast.engines import Engine, SparkJob
-from sparkcast.engines.conf import DYNAMIC_ALLOCATION, join_conf, merge_conf, shape_conf, thread_conf
+from sparkcast.engines.conf import DYNAMIC_ALLOCATION, join_conf, merge_conf, shape_conf, spark_defaults, thread_conf
 from sparkcast.observe.output import OUTPUT_FILE, RESULT_FILE, RESULT_VARIABLE
-from sparkcast.runs.control import is_allocation_dynamic, users_properties
+from sparkcast.runs.control import has_remote_driver, is_allocation_dynamic, users_properties
 from sparkcast.runs.files import FilePlace
 from sparkcast.study import Configuration, Study
 from sparkcast.study.environment import is_local
@@ -23,6 +23,8 @@ def event_logs_elsewhere(study: Study, workload: Workload, settings: Configurati
     Each job has a folder of its own there, by which its log is told from those of others.
     """
     given = users_properties(study, workload, settings).get(EVENT_LOG_DIR)
+    if given is None and has_remote_driver(study, workload, settings):
+        given = spark_defaults().get(EVENT_LOG_DIR)  # where the cluster's own applications write theirs
     own = "-".join(("sparkcast", study.name, *folder.parts[-2:]))
     return None if given is None else FilePlace(given).below(re.sub(r"[^A-Za-z0-9._-]+", "-", own))
 

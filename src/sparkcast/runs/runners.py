@@ -12,6 +12,7 @@ from sparkcast.errors import SparkcastError, StudyError
 from sparkcast.runs.campaign import CampaignResult, missing_responses, promised_responses, require_limits, shown_run
 from sparkcast.runs.cancel import CancelToken, current_token
 from sparkcast.runs.reread import reread
+from sparkcast.runs.schedule import Schedule
 from sparkcast.runs.session import OnProgress, Progress, Session, Stopped, hold_results, show_trial
 from sparkcast.runs.site import Site
 from sparkcast.store import ResultsPlace, Store
@@ -210,10 +211,12 @@ class _Runner:
     def _claimed(self, session: Session) -> Iterator[Trial]:
         """Trials for this runner, until all have a result: that of a runner that dies comes back."""
         shared = self._shared
+        schedule = Schedule(shared.study, shared.plan, self._store)
         while True:
             if session.is_interrupted:
                 raise Stopped("interrupted")
-            trial = self._store.claim(shared.pending)
+            dues = schedule.dues()
+            trial = self._store.claim([trial for trial in shared.pending if schedule.is_due(trial, dues)])
             if trial is not None:
                 yield trial
             elif {one.key for one in self._store.pending(shared.study.name, shared.plan)} & {

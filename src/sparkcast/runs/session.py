@@ -50,6 +50,7 @@ _ATTEMPTS = 3  # a lost run is tried again this often
 _GIVE_UP_AFTER = 2  # so many errors at the start, with no success, and the rest is not worth its time
 _POLL_S = 0.05
 _TELL_S = 1.0  # how often to see how far a stream is
+_WAIT_TELL_S = 60.0  # how often to tell how long nothing is going to happen yet
 _LOOK_S = 5.0  # how often to look after the cluster while a run goes on: looking may cost a connection to it
 _BELIEVED = 3  # a problem is believed when seen so often in a row: one refused connection is no reason to lose a run
 
@@ -239,6 +240,19 @@ class Session:
             f"trial {trial.position} ({show_trial(self._study, trial)}) was lost {_ATTEMPTS} times: {cause}",
             hint=f"check the cluster, then: `api.{self._command}(STUDY, resume=True)`",
         )
+
+    def wait_until(self, moment: float, what: str) -> None:
+        """Do nothing until then, in seconds since the Unix epoch. Raises Stopped when interrupted."""
+        begun, tell = time.monotonic(), _Every(_WAIT_TELL_S)
+        with self._interruptible():
+            if (left_s := moment - time.time()) > 0:
+                self._on_message(f"{what} begins in {show_seconds(left_s)}", True)
+            while (left_s := moment - time.time()) > 0:
+                if self._token.requests:
+                    raise Stopped("interrupted")
+                if tell.is_due(time.monotonic() - begun):
+                    self._on_message(f"{what} begins in {show_seconds(left_s)}", False)
+                time.sleep(min(left_s, _TELL_S))
 
     def note(self, text: str) -> None:
         text = redact_text(text)

@@ -19,7 +19,8 @@ from sparkcast.workloads import Guessable, Workload
 _AT_CHANCE = 1.5  # times what guessing gives: no better than that, for all that a few runs can tell
 _SIGNIFICANT = 0.05
 _LOSS_PER_RUN = 1.5  # runs of the answer that noise must be expected to cost before a run is spent on it
-_MOST_REPEATS = 4  # runs of one configuration
+_MOST_REPEATS = 4  # runs of one configuration, to find the best
+_MOST_TO_PROMISE = 6  # runs of one configuration, to promise that its next one is in time
 _USUAL = 0.07  # by which two runs of the same settings differ: by 5 % each, see the noise that `guided` expects
 
 
@@ -360,7 +361,7 @@ class SearchLedger:
         for tried in self.kept():
             if (tried.in_time or 0.0) >= confidence:
                 return None
-            left = _MOST_REPEATS - tried.replicates
+            left = _MOST_TO_PROMISE - tried.replicates
             if left > 0 and can_be_promised(tried.times_s, within_s, groups, confidence, left):
                 return tried
         return None

@@ -6,6 +6,7 @@ asks: the same answers lead to the same questions, so it goes on where it was.
 
 import math
 import shlex
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from sparkcast.runs.reread import reread
 from sparkcast.runs.session import Allowance, OnProgress, Progress, Session, Stopped, hold_results
 from sparkcast.runs.site import Site
 from sparkcast.search.base import SEARCHERS, Evaluation, HasFindings, SearchTable
+from sparkcast.search.hours import AtOtherHours, Hours
 from sparkcast.search.ledger import LedgerEntry, SearchLedger, Tried, TunedRun
 from sparkcast.search.options import (
     Budget,
@@ -33,7 +35,7 @@ from sparkcast.search.options import (
 )
 from sparkcast.search.payoff import Payoff, payoff_of, warning_before
 from sparkcast.store import ResultsPlace, Store
-from sparkcast.store.store import SearchRun
+from sparkcast.store.rows import SearchRun
 from sparkcast.study import Configuration, Kind, Observation, Outcome, Plan, Study, Trial, Vocabulary
 from sparkcast.study.application import CORE_HOURS, TOTAL_TIME
 from sparkcast.study.derive import time_cost, total_cost
@@ -83,6 +85,7 @@ class TuneResult(Displayed):
     within_s: float | None = None  # the deadline
     chance_best: float | None = None  # that the best is the best of those tried; None where noise is not known
     payoff: Payoff | None = None  # what the search cost in runs of its answer, and when that comes back
+    at_other_hours: AtOtherHours | None = None  # None where the study is not spread over hours
 
     def frame(self) -> "pd.DataFrame":
         """A row for each run, in the order in which the searcher asked for it."""
@@ -131,6 +134,7 @@ class _Tuning:
         answers = None if getattr(kind, "answers_elsewhere", False) else self._possible
         # Of settings that are asked for again when replicates are wanted, those with most runs are comparable.
         self._ledger = SearchLedger(site.study, site.workload, options, answers, None if is_free else self._runs_each)
+        self._hours = Hours(site.study, self._ledger)
         asks_each_once = self._runs_each * len(self._candidates)
         self._most_runs = budget.max_runs if is_free else min(budget.max_runs, asks_each_once)
         self._asked: dict[Configuration, int] = {}
@@ -240,9 +244,10 @@ class _Tuning:
         if needs_runs and (promising := self._to_promise()) is not None:
             return promising
         asked = self._searcher.ask()
-        if asked is not None or self._is_free or self._options.replicates is not None:
+        if asked is not None or self._is_free:
             return asked
-        return self._to_promise() or self._to_repeat()
+        more = None if self._options.replicates is not None else self._to_promise() or self._to_repeat()
+        return more or self._to_confirm()
 
     def _to_promise(self) -> Configuration | None:
         tried = self._ledger.worth_promising()
@@ -254,6 +259,18 @@ class _Tuning:
             return None
         tried = self._ledger.worth_repeating(self._options.runs_to_come or RUNS_TO_COME)
         return None if tried is None else self._again(tried)
+
+    def _to_confirm(self) -> Configuration | None:
+        """Runs of those that lead at other hours, where the study is spread over hours."""
+        if (wanted := self._hours.to_confirm()) is None:
+            return None
+        if len(self._own) < self._budget.max_runs and wanted.due > time.time():
+            if not self._may_run:
+                raise _Unfinished
+            self._session.wait_until(
+                wanted.due, f"the run that confirms {self._ledger.show(wanted.tried.configuration)}"
+            )
+        return self._again(wanted.tried)
 
     def _again(self, tried: Tried) -> Configuration:
         asked = tried.configuration.only(self._varied)
@@ -500,6 +517,7 @@ class _Tuning:
             findings=findings,
             within_s=self._options.within_s,
             chance_best=None if findings is not None else ledger.chance_best,
+            at_other_hours=None if findings is not None else self._hours.found(),
             payoff=None if best is None or findings is not None else self._payoff(best, spent_s, spent_cost),
         )
 

@@ -63,12 +63,13 @@ class Guard:
     most_cost: float | None = None  # of a run, in the unit of what a second costs
     slower: float = 1.2  # times what the job took before anything was changed; the same holds for its cost
     risk: float = 0.05  # share of the runs that may be expected to break one of them, from the first change on
+    deadline_risk: float | None = None  # the most that any one run may risk of missing `within_s`; None: as `risk` says
 
     def __post_init__(self) -> None:
         if not 0 < self.risk < 1:
-            raise StudyError(f"`risk={self.risk:g}` is not between 0 and 1", hint="write 0.05 for 5%")
+            raise StudyError(f"a risk of {self.risk:g} is not between 0 and 1", hint="write 0.05 for 5%")
         if not (math.isfinite(self.slower) and self.slower >= 1):
-            raise StudyError(f"`slower={self.slower:g}` is below 1", hint="1.2 allows a run to take 20% longer")
+            raise StudyError(f"slower = {self.slower:g} is below 1", hint="1.2 allows a run to take 20% longer")
         _require_positive("give a positive limit", within_s=self.within_s, most_cost=self.most_cost)
 
 
@@ -91,6 +92,7 @@ class Change:
     changes: Mapping[str, tuple[Level | None, Level | None]]  # against the base: setting -> (from, to)
     why: str
     risk: float  # probability that this run breaks a limit
+    deadline_risk: float  # probability that it misses the deadline; 0 without one
     time_s: float  # expected, in the median
     gained: float  # what the base saves so far, as a share of a run before anything was changed
     still_to_gain: float  # what the proposed change is expected to save beyond that; 0 without one
@@ -285,6 +287,11 @@ class _Tuner:
             return np.zeros(len(self._points.candidates))
         return self._outlook.chance_above(limits)
 
+    @cached_property
+    def _deadline_risks(self) -> Floats:
+        n, within_s = len(self._points.candidates), self._guard.within_s
+        return np.zeros(n) if within_s is None else self._outlook.chance_above(np.full(n, math.log(within_s)))
+
     def _broke(self, run: PastRun) -> bool:
         """Whether a run failed or broke a limit that its base would have kept."""
         if run.time_s is None:
@@ -378,7 +385,10 @@ class _Tuner:
             return places
         if self._is_in_need:  # to stay is a risk as well
             risk = max(risk, _SAFER * float(self._risks[self._base]))
-        safe: Ints = places[(self._risks[places] <= risk) & self._has_memory[places]]
+        is_safe = (self._risks[places] <= risk) & self._has_memory[places]
+        if self._guard.deadline_risk is not None and not self._is_in_need:
+            is_safe &= self._deadline_risks[places] <= self._guard.deadline_risk
+        safe: Ints = places[is_safe]
         return safe
 
     @property
@@ -423,6 +433,7 @@ class _Tuner:
             changes=changes,
             why=why,
             risk=float(self._risks[place]),
+            deadline_risk=float(self._deadline_risks[place]),
             time_s=math.exp(float(self._outlook.mean()[place])),
             gained=gained,
             still_to_gain=gain,

@@ -75,7 +75,7 @@ class SparseBelief:
         self._points = points
         self._groups = _groups(points)
         self._laws = _laws(points)
-        strong = np.array([role in _STRONG for _, role in self._groups])
+        strong = np.array([role in _STRONG for _, role in self._groups], dtype=bool)  # none where nothing varies
         weak = int((~strong).sum())
         self._matters = np.where(strong, _BY_ROLE, min(_BY_ROLE, _MATTERING / max(weak, 1)))
         self.n_numbers = len(self._groups) + len(self._laws) * 2 + 5

@@ -1,6 +1,7 @@
 """What a search found as labeled lines: the settings to use first, then what they gave and what it took."""
 
 from sparkcast.recommend.shown import noun, short_seconds, show_value
+from sparkcast.search.hours import AtOtherHours
 from sparkcast.search.loop import Tried, TuneResult
 from sparkcast.search.payoff import Payoff
 from sparkcast.units import show_money, show_percent, show_probability, show_seconds
@@ -29,12 +30,26 @@ def best_lines(result: TuneResult, best: Tried) -> list[Line]:
         lines.append(("Deadline", f"{short_seconds(result.within_s)}, met by the next run with {chance} probability"))
     if result.chance_best is not None:
         lines.append(("Certainty", f"the best of those run with {show_probability(result.chance_best)} probability"))
+    if result.at_other_hours is not None:
+        lines.append(("Confirmed", _at_other_hours(result, result.at_other_hours)))
     if result.payoff is not None:
         lines.append(("Pays", _pays(result.payoff)))
     return lines
 
 
+def _at_other_hours(result: TuneResult, found: AtOtherHours) -> str:
+    if not found.is_confirmed:
+        return "no: all its runs are of one block of hours; continue with `resume=True`"
+    response = result.vocabulary.response(result.objective.split()[1])
+    shown = ", ".join(show_value(response, value) for value in found.best)
+    next_best = ", ".join(show_value(response, value) for value in found.runner_up)
+    beside = f"; the runner-up {next_best}" if next_best else ""
+    return f"in {len(found.best)} blocks at least {show_seconds(found.gap_s)} apart: {shown}{beside}"
+
+
 def _pays(payoff: Payoff) -> str:
+    if payoff.in_answers == 0 and payoff.saved is not None and payoff.saved > 0:  # nothing was run, so nothing is owed
+        return f"at once: {show_percent(payoff.saved)} less each than {payoff.against}, and nothing had to be run"
     cost = f"the search took as much as {payoff.in_answers:.3g} runs of this answer"
     against = f"instead of {payoff.against}"
     if payoff.saved is None:

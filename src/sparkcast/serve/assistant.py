@@ -3,6 +3,7 @@ repeats it."""
 
 import shlex
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sparkcast import api
 from sparkcast.display import Displayed
 from sparkcast.errors import NotEnoughDataError, SparkcastError, StudyError
+from sparkcast.recommend.advise import with_load
 from sparkcast.recommend.question import Question
 from sparkcast.recommend.small_samples import most_teaching
 from sparkcast.recommend.verdict import check_settings
@@ -105,9 +107,12 @@ class AssistantTools:
         maximize: str = "",
         minimize: str = "",
         fix: dict[str, int | float | str] | None = None,
+        jobs_running: int | None = None,
         details: bool = False,
     ) -> ToolAnswer:
-        """The settings that meet a deadline ("300s"), a budget or limits ("auc >= 0.9") with 95% probability."""
+        """The settings that meet a deadline ("300s"), a budget or limits ("auc >= 0.9") with 95% probability.
+
+        `jobs_running`: jobs on the cluster now, where the runs varied how many there were."""
         command = " ".join(
             part
             for part in (
@@ -116,6 +121,7 @@ class AssistantTools:
                 *(f"--limit {shlex.quote(limit)}" for limit in limits or ()),
                 f"--maximize {shlex.quote(maximize)}" if maximize else "",
                 f"--minimize {shlex.quote(minimize)}" if minimize else "",
+                f"--jobs-running {jobs_running}" if jobs_running is not None else "",
                 f"--fix {shlex.quote(','.join(f'{n}={v}' for n, v in (fix or {}).items()))}" if fix else "",
             )
             if part
@@ -131,12 +137,12 @@ class AssistantTools:
                 within_s=parse_seconds(within) if within else None,
                 budget=budget,
             )
-            if learned.is_replayed:
+            if learned.is_replayed and jobs_running is None:
                 replayed = api.recommend(learned.data, question)
                 return _told(
                     "replayed", replayed, learned, f"sparkcast recommend {self._data(learned)} {command}", details
                 )
-            found = learned.advisor.recommend(question, api.Present())
+            found = learned.advisor.recommend(question, api.Present(jobs_running))
             label = _label_at(learned, found.chosen.configuration)
             return _told(label, found, learned, f"sparkcast recommend {self._data(learned)} {command}", details)
 
@@ -149,6 +155,7 @@ class AssistantTools:
         settings: dict[str, int | float | str] | None = None,
         within: str = "",
         budget: float | None = None,
+        jobs_running: int | None = None,
     ) -> ToolAnswer:
         """May this job start now? Give the spark-submit `line` of a recurring job, or a `study` with `settings`."""
         limit_words = f"{f'--within {shlex.quote(within)} ' if within else ''}"
@@ -167,8 +174,10 @@ class AssistantTools:
                 )
             learned = self._state.learned(study)
             question = Question(within_s=within_s, budget=budget)
-            verdict = check_settings(learned.advisor.recommender, settings or {}, question)
-            label = _label_at(learned, settings or {})
+            recommender = learned.advisor.recommender
+            joined = with_load(recommender, {}, jobs_running)
+            verdict = check_settings(recommender, {**(settings or {}), **joined}, replace(question, fix=joined))
+            label = _label_at(learned, {**(settings or {}), **joined})
             better = verdict.change_to
             told = f"{verdict.verdict}: {verdict.reason}." + (f" Use {better.configuration}." if better else "")
             command = f"sparkcast recommend {self._data(learned)} {limit_words.strip()}"

@@ -5,6 +5,7 @@ What cannot be looked up goes on to the endpoints, whose answers are the same.
 
 from collections import OrderedDict
 from collections.abc import Callable
+from typing import NamedTuple
 
 import msgspec
 
@@ -57,6 +58,12 @@ class _FastCheck(msgspec.Struct, forbid_unknown_fields=True):
     limits: list[str] = []
 
 
+class _FastQuestion(NamedTuple):
+    study: str
+    answer: Callable[[Learned], object | None]
+    deadline_s: float | None = None  # that a job is submitted with
+
+
 _DOCUMENTS = {"/v1/predict": "predict", "/v1/recommend": "recommend brief", "/v1/check": "check settings"}
 
 
@@ -69,7 +76,7 @@ class FastPath:
         self._predict = msgspec.json.Decoder(_FastPredict)
         self._recommend = msgspec.json.Decoder(_FastRecommend)
         self._check = msgspec.json.Decoder(_FastCheck)
-        self._answering: dict[str, Callable[[bytes], tuple[str, Callable[[Learned], object | None]] | None]] = {
+        self._answering: dict[str, Callable[[bytes], _FastQuestion | None]] = {
             "/v1/predict": self._predicting,
             "/v1/recommend": self._recommending,
             "/v1/check": self._checking,
@@ -99,11 +106,13 @@ class FastPath:
             asked = self._answering[path](body)
             if asked is None:
                 return None
-            study, ask = asked
+            study = asked.study
             learned = self._state.ready(study)
             owner, who = self._access.owner_of(study), scope.get("state", {}).get("principal", LOCAL)
             if learned is None or learned.is_replayed or not who.sees(owner):
                 return None
+            if asked.deadline_s is not None:
+                self._state.deadlines[study] = asked.deadline_s
             basis = self._state.basis(learned)
             key = (path, body, learned.digest, learned.learned_at, basis.is_current)
             scope.setdefault("state", {})["about"] = study
@@ -111,7 +120,7 @@ class FastPath:
             if (known := self._kept.get(key)) is not None:
                 self._kept.move_to_end(key)
                 return known
-            result = ask(learned)
+            result = asked.answer(learned)
             if result is None:
                 return None
             answer = to_json(document_of(_DOCUMENTS[path], result, {"basis": basis}))
@@ -122,7 +131,7 @@ class FastPath:
             self._kept.popitem(last=False)
         return answer
 
-    def _predicting(self, body: bytes) -> tuple[str, Callable[[Learned], object | None]] | None:
+    def _predicting(self, body: bytes) -> _FastQuestion | None:
         asked = self._predict.decode(body)
         if asked.extrapolate or not 0 < asked.level < 1:
             return None
@@ -132,9 +141,9 @@ class FastPath:
             tabled = learned.tabled.get(name or "")
             return None if tabled is None else tabled.at(asked.at, asked.level)
 
-        return asked.study, answer
+        return _FastQuestion(asked.study, answer)
 
-    def _recommending(self, body: bytes) -> tuple[str, Callable[[Learned], object | None]] | None:
+    def _recommending(self, body: bytes) -> _FastQuestion | None:
         asked = self._recommend.decode(body)
         if not asked.brief:
             return None
@@ -148,9 +157,9 @@ class FastPath:
             budget=asked.budget,
             min_accuracy=asked.min_accuracy,
         )
-        return asked.study, lambda learned: choose_briefly(learned.advisor.recommender, question)
+        return _FastQuestion(asked.study, lambda learned: choose_briefly(learned.advisor.recommender, question))
 
-    def _checking(self, body: bytes) -> tuple[str, Callable[[Learned], object | None]] | None:
+    def _checking(self, body: bytes) -> _FastQuestion | None:
         asked = self._check.decode(body)
         question = Question(
             limits=asked.limits, confidence=asked.confidence, within_s=_seconds(asked.within), budget=asked.budget
@@ -162,7 +171,7 @@ class FastPath:
                 return None  # the models must be asked
             return check_settings(recommender, asked.configuration, question)
 
-        return asked.study, answer
+        return _FastQuestion(asked.study, answer, question.within_s)
 
 
 def _seconds(given: float | str | None) -> float | None:

@@ -57,6 +57,7 @@ class Gate:
     def __init__(self, app: Asgi, settings: ServeSettings, access: Access, metrics: RequestMetrics) -> None:
         self._app, self._settings, self._access, self._metrics = app, settings, access, metrics
         self._hosts = {*_LOOPBACK, *settings.allowed_hosts, settings.host}
+        self._proxy = settings.jwt_header.lower().encode("latin-1")
         # Behind an address that is not loopback, tokens protect; there its names are not known here.
         self._checks_host = not settings.needs_token or bool(settings.allowed_hosts)
 
@@ -119,12 +120,17 @@ class Gate:
         wanted = scope_of(method, path)
         if wanted is None:
             return LOCAL
-        authorization = headers.get(b"authorization")
-        who = self._access.who(
-            None if authorization is None else authorization.decode("latin-1"), _session(headers.get(b"cookie"))
-        )
+        who = self._who(headers)
         self._access.require(who, wanted)
         return who
+
+    def _who(self, headers: dict[bytes, bytes]) -> Principal:
+        if (told := headers.get(self._proxy)) is not None:
+            return self._access.of_proxy(told.decode("latin-1"))
+        authorization = headers.get(b"authorization")
+        return self._access.who(
+            None if authorization is None else authorization.decode("latin-1"), _session(headers.get(b"cookie"))
+        )
 
     def _bounded(self, receive: Receive, most: int, state: dict[str, Any]) -> Receive:
         """A body that does not say how long it is may not be longer either."""

@@ -10,13 +10,20 @@ from sparkcast.api.advisor import Advisor
 from sparkcast.api.replays import is_replayed
 from sparkcast.data.sources import Data
 from sparkcast.errors import SparkcastError
+from sparkcast.history import histories_of
+from sparkcast.history.changes import JobChange, changes_of
+from sparkcast.history.model import JobModel
+from sparkcast.history.points import points_of
+from sparkcast.history.prior import FleetPrior
 from sparkcast.learned.knowledge import Knowledge, knowledge_of
 from sparkcast.learned.tabled import TabledPredictions
 from sparkcast.plain import to_json, to_plain
 from sparkcast.recommend.question import Question
 from sparkcast.serve.catalog import CatalogEntry
+from sparkcast.store import open_store
 from sparkcast.study import Dataset, Kind
 
+_MOST_FOLLOWED = 400  # runs, the latest, in which changes are looked for
 _MOST_TABLED = 20_000  # candidates of which predictions are kept
 
 
@@ -44,6 +51,7 @@ class Learned:
     model: str
     took_s: float = 0.0
     tabled: dict[str, TabledPredictions] = field(default_factory=dict)  # by response
+    changes: tuple[JobChange, ...] = ()  # lasting ones of its time, oldest first
 
     @cached_property
     def knowledge(self) -> Knowledge:
@@ -100,7 +108,24 @@ class Learned:
 def learn(entry: CatalogEntry, model: str) -> Learned:
     """Read the runs of an entry and fit models to them. Raises what reading raises."""
     data = entry.load()
-    return Learned(entry, data, digest_of(data.dataset), time.time(), model).prepared()
+    found = Learned(entry, data, digest_of(data.dataset), time.time(), model, changes=_changes_of(entry))
+    return found.prepared()
+
+
+def _changes_of(entry: CatalogEntry) -> tuple[JobChange, ...]:
+    """Of the jobs whose runs are kept under this name."""
+    if entry.kind != "store" or entry.store is None:
+        return ()
+    store = open_store(entry.store)
+    try:
+        histories = histories_of(store.ingested(entry.name, with_records=True, last=_MOST_FOLLOWED))
+    finally:
+        store.close()
+    found: list[JobChange] = []
+    for history in histories:
+        if points := points_of(history.runs):
+            found += changes_of(history.name, JobModel(points, FleetPrior()))
+    return tuple(sorted(found, key=lambda change: change.since_s))
 
 
 def digest_of(runs: Dataset) -> str:

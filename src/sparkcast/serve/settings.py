@@ -30,6 +30,7 @@ class ServeSettings:
     jwt_keys: Path | None = None  # JWKS of an identity provider
     jwt_issuer: str = ""
     jwt_audience: str = "sparkcast"
+    jwt_header: str = ""  # in which a proxy passes the JWT of who asks, besides `Authorization`
     price: Price | None = None  # of core-hours, for the pages about recurring jobs
     deadlines: Mapping[str, float] = field(default_factory=dict)  # seconds that a run may take, by job
     allowed_hosts: tuple[str, ...] = ()  # names under which it is reached, besides `host` and those of loopback
@@ -39,6 +40,14 @@ class ServeSettings:
             raise StudyError(f"port {self.port} does not exist", hint="choose one between 1024 and 65535")
         if (self.certificate is None) != (self.key is None):
             raise StudyError("TLS needs both a certificate and its key", hint="give `certificate=` and `key=`")
+        if self.jwt_keys is not None and not self.jwt_issuer:
+            raise StudyError(
+                "JWTs are accepted of one issuer only", hint="name it: `jwt_issuer=https://idp.example.org`"
+            )
+        if self.jwt_header and self.jwt_keys is None:
+            raise StudyError(
+                "a header of a proxy is believed only when its JWT is verified", hint="give `jwt_keys=` too"
+            )
 
     @property
     def needs_token(self) -> bool:

@@ -1,16 +1,25 @@
 """What a running service knows: its catalog, and what was learned of each entry, by the hash of its runs."""
 
 import logging
+import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Hashable
+from concurrent.futures import CancelledError as CancelledFutureError
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from sparkcast.data.sources import Data
 from sparkcast.errors import SparkcastError, StoreError
 from sparkcast.history import JobHistory, histories_of
+from sparkcast.history.found import find_in_store, some_jobs
+from sparkcast.history.learn import learn_prior
+from sparkcast.history.prior import FleetPrior
 from sparkcast.serve.catalog import Catalog, CatalogEntry
 from sparkcast.serve.learning import Basis, Learned, digest_of, learn
 from sparkcast.serve.settings import ServeSettings
@@ -18,9 +27,26 @@ from sparkcast.serve.tasks import LearnTask
 from sparkcast.serve.worker import WorkProcess
 from sparkcast.store import Store, open_store
 from sparkcast.store.service import ServiceRows, service_url
+from sparkcast.workloads.lines import SubmitLine, program_of
 
+_T = TypeVar("_T")
 _LOG = logging.getLogger(__name__)
+_MOST_JOBS = 64  # whose histories are kept for the next question
 _EVERY = 30  # rounds after which runs are read whether or not the store seems to have new ones
+
+
+class LearningError(SparkcastError):
+    """A model takes longer to learn than the asker waits."""
+
+    exit_code, http_status = 4, 503
+
+
+@dataclass(frozen=True, slots=True)
+class JobAtHand:
+    """A recurring job, and what its store says of jobs in general."""
+
+    history: JobHistory
+    prior: FleetPrior
 
 
 class ServiceState:
@@ -29,13 +55,18 @@ class ServiceState:
     def __init__(self, settings: ServeSettings) -> None:
         self.settings = settings
         self.started_at = time.time()
-        self.folder = tempfile.TemporaryDirectory(prefix="sparkcast-serve-")  # for uploads; goes with the service
+        self.folder = Path(tempfile.mkdtemp(prefix="sparkcast-serve-"))  # for uploads; goes with the service
+        self._remove_folder = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         self._learned: dict[str, Learned] = {}
         self._stores: dict[str, Store] = {}
         self._lock = threading.RLock()
-        self._locks: dict[str, threading.Lock] = {}
+        self._learning: dict[str, Future[Learned]] = {}  # for the first time, by entry
+        self._workers: set[WorkProcess] = set()  # that learn now
+        self._pool = ThreadPoolExecutor(max(settings.workers, 1) + 1, thread_name_prefix="learning")
         self._revisions: dict[str, str] = {}
+        self.deadlines: dict[str, float] = {}  # in seconds, that were last asked about, by entry
         self.empty: set[str] = set()  # entries that have no runs yet
+        self._jobs: dict[Hashable, JobAtHand] = {}
         self._changed: set[str] = set()  # entries with newer runs than their model
         self.catalog = Catalog(settings.sources, settings.store, self.open)
         self._wake, self._is_closed = threading.Event(), threading.Event()
@@ -48,11 +79,15 @@ class ServiceState:
         store = self.store()
         if store is not None and store.is_writable:
             return ServiceRows(service_url(self.catalog.stores[0]))
-        return ServiceRows(service_url(str(Path(self.folder.name) / "service.sqlite")))
+        return ServiceRows(service_url(str(self.folder / "service.sqlite")))
 
     def close(self) -> None:
         self._is_closed.set()
         self._wake.set()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        with self._lock:
+            for worker in self._workers:
+                worker.cancel()
         if self._refresher is not None:
             self._refresher.join(timeout=10)
         with self._lock:
@@ -60,7 +95,7 @@ class ServiceState:
                 store.close()
             self._stores.clear()
             self.rows.close()
-        self.folder.cleanup()
+        self._remove_folder()
 
     # ------------------------------------------------------------ what is served
 
@@ -84,6 +119,23 @@ class ServiceState:
         """The recurring jobs of all stores."""
         return tuple(job for target in self.catalog.stores for job in histories_of(self.open(target)))
 
+    def job_of_line(self, line: SubmitLine, job: str | None) -> "JobAtHand | None":
+        """The recurring job that a line starts, with what the jobs of its store have in common: read once for each
+        state of the store."""
+        for target in self.catalog.stores:
+            store = self.open(target)
+            key = (target, store.ingested_state(), line.kept.get("name", ""), program_of(line), job)
+            found = self._jobs.get(key)
+            if found is None and (history := find_in_store(store, line, job).history) is not None:
+                found = JobAtHand(history, learn_prior(some_jobs(store, besides=history).values()))
+            if found is not None:
+                with self._lock:
+                    self._jobs[key] = found
+                    while len(self._jobs) > _MOST_JOBS:
+                        self._jobs.pop(next(iter(self._jobs)))
+                return found
+        return None
+
     # ------------------------------------------------------------ what was learned
 
     def data(self, name: str) -> Data:
@@ -98,18 +150,37 @@ class ServiceState:
         """What was learned of an entry, if it was: never waits."""
         return self._learned.get(name)
 
-    def learned(self, name: str) -> Learned:
-        """What is known of an entry. The first to ask waits until it was learned."""
+    def learned(self, name: str, wait_s: float | None = None) -> Learned:
+        """What is known of an entry. Who asks first waits until it was learned; raises LearningError after `wait_s`."""
         found = self._learned.get(name)
         if found is not None:
             return found
         entry = self.catalog.entry(name)
         with self._lock:
-            lock = self._locks.setdefault(name, threading.Lock())
-        with lock:
-            if name not in self._learned:
-                self._keep(self._learn(entry))
-            return self._learned[name]
+            learning = self._learning.get(name)
+            if learning is None:
+                learning = self._learning[name] = self._pool.submit(self._learn_first, entry)
+        try:
+            return learning.result(wait_s)
+        except TimeoutError:
+            if learning.done():
+                raise
+            raise LearningError(
+                f"the model of {name!r} is still being learned", hint="ask again in a minute; it goes on meanwhile"
+            ) from None
+        except CancelledFutureError:
+            raise StoreError("the service is stopping", hint="ask again") from None
+
+    def _learn_first(self, entry: CatalogEntry) -> Learned:
+        try:
+            found = self._learned.get(entry.name)
+            if found is None:
+                found = self._learn(entry)
+                self._keep(found)
+            return found
+        finally:
+            with self._lock:
+                self._learning.pop(entry.name, None)
 
     def basis(self, learned: Learned) -> Basis:
         return learned.basis(is_current=learned.entry.name not in self._changed)
@@ -118,12 +189,22 @@ class ServiceState:
         revision = self._revision(entry)
         learned: Learned
         if self.settings.workers:
-            learned = WorkProcess(LearnTask(entry, self.settings.model)).result()
+            learned = self._learned_by(WorkProcess(LearnTask(entry, self.settings.model)))
         else:
             learned = learn(entry, self.settings.model)
         if revision is not None:
             self._revisions[entry.name] = revision
         return learned
+
+    def _learned_by(self, worker: WorkProcess) -> Learned:
+        with self._lock:
+            self._workers.add(worker)
+        try:
+            found: Learned = worker.result()
+            return found
+        finally:
+            with self._lock:
+                self._workers.discard(worker)
 
     def _keep(self, learned: Learned) -> None:
         with self._lock:
@@ -163,16 +244,21 @@ class ServiceState:
             self._wake.wait(self.settings.refresh_s)
             self._wake.clear()
             rounds += 1
+            is_sure = rounds % _EVERY == 0
+            revisions = {} if is_sure else self._quietly(self.rows.revisions) or {}
             for name in tuple(self._learned):
                 if self._is_closed.is_set():
                     return
-                self._quietly(partial(self.refresh, name, is_sure=rounds % _EVERY == 0))
+                if is_sure or revisions.get(name) != self._revisions.get(name):
+                    self._quietly(partial(self.refresh, name, is_sure=is_sure))
 
-    def _quietly(self, work: Callable[[], object]) -> None:
+    def _quietly(self, work: Callable[[], _T]) -> _T | None:
         try:
-            work()
+            return work()
         except (SparkcastError, OSError) as error:  # whoever asks is told; here it is tried again
-            _LOG.warning("cannot refresh: %s", error)
+            if not self._is_closed.is_set():
+                _LOG.warning("cannot refresh: %s", error)
+            return None
 
     def refresh(self, name: str, *, is_sure: bool = True) -> bool:
         """Learn anew where runs changed; returns whether they did. `is_sure`: read them even if none seem to have."""

@@ -17,7 +17,7 @@ from sparkcast.store.file import StoreFile
 from sparkcast.store.snapshot import Snapshot
 from sparkcast.study.redaction import redact_text
 
-PATIENCE_S = 120.0  # how long to wait for a server that has answered before
+PATIENCE_S = 120.0  # how long to wait for a server that has answered before, or says that it is starting
 _REPEATS = 3
 
 
@@ -100,7 +100,8 @@ class Database:
             try:
                 return self.engine.connect()
             except sa.exc.DBAPIError as error:
-                is_waiting = self._is_prepared and databases.is_unreachable(error, self.engine)
+                is_known = self._is_prepared and databases.is_unreachable(error, self.engine)
+                is_waiting = is_known or databases.is_restarting(error)
                 if not is_waiting or monotonic() - begun > PATIENCE_S:
                     raise
             time.sleep(pause_s)
@@ -112,17 +113,17 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
-def repeated(write: Callable[Concatenate[_S, _P], _R]) -> Callable[Concatenate[_S, _P], _R]:
-    """Write again when the answer was lost, or another process wrote the same row first.
+def repeated(work: Callable[Concatenate[_S, _P], _R]) -> Callable[Concatenate[_S, _P], _R]:
+    """Do it again when the answer was lost, or another process wrote the same row first.
 
-    The method must find what it wrote the first time, if it did, and leave it at that.
+    A method that writes must find what it wrote the first time, if it did, and leave it at that.
     """
 
-    @wraps(write)
+    @wraps(work)
     def again(self: _S, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         for _ in range(_REPEATS):
             with suppress(UnreachableError, ContradictionError):
-                return write(self, *args, **kwargs)
-        return write(self, *args, **kwargs)
+                return work(self, *args, **kwargs)
+        return work(self, *args, **kwargs)
 
     return again

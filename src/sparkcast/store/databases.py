@@ -68,12 +68,18 @@ def team_store() -> str | None:
 
 
 def is_unreachable(error: sa.exc.DBAPIError, engine: sa.Engine) -> bool:
-    """Whether a server did not answer or asked to try again; a file always answers."""
+    """Whether a server did not answer or asked to try again; a file always answers, unless others keep it busy."""
     if engine.dialect.name == "sqlite":
-        return False
+        return "database is locked" in str(error.orig)
     state = getattr(error.orig, "sqlstate", None)
     no_session = isinstance(error, sa.exc.OperationalError) and state is None and not _is_refusal(str(error.orig))
     return error.connection_invalidated or state in _TRANSIENT or no_session
+
+
+def is_restarting(error: sa.exc.DBAPIError) -> bool:
+    """Whether a server is there, and says that it will answer soon."""
+    said = str(error.orig)
+    return any(text in said for text in ("is starting up", "is shutting down", "not yet accepting connections"))
 
 
 def _is_refusal(problem: str) -> bool:
@@ -102,14 +108,16 @@ def advice(problem: str) -> str:
         return "create the database first, for example: createdb NAME"
     if "permission denied" in problem:
         return "ask its owner for the right to read and write the tables of sparkcast"
+    if "database is locked" in problem:
+        return "too many processes write to this file: try again, or keep the results in PostgreSQL"
     if "onnect" in problem:
         return "check that the server runs and can be reached from here, then try again"
     return ""
 
 
 def _configure_sqlite(connection: Any, _record: object) -> None:
-    # secure_delete: what is replaced may have been a secret
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=10000", "secure_delete=ON"):
+    # secure_delete: what is replaced may have been a secret. Who waits for a busy file is not served in turn.
+    for pragma in ("busy_timeout=30000", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
 
 

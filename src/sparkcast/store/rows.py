@@ -1,6 +1,7 @@
 """Runs as they are stored, and back."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -9,10 +10,17 @@ from sqlalchemy.engine import Connection
 from sparkcast.plain import from_plain, to_plain
 from sparkcast.store import schema
 from sparkcast.store.records import pack_record
-from sparkcast.study import JobRun, Observation, Outcome
+from sparkcast.study import Configuration, JobRun, Observation, Outcome
 from sparkcast.study.redaction import redact, redact_text
 
 READINGS = "responses"  # the option of a study that says where in the output of its runs numbers stand
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRun:
+    run_id: str
+    configuration: Configuration
+    duration_s: float  # of wall time; of a run that goes on, until it was last seen
 
 
 def decisive(definition: Mapping[str, Any]) -> dict[str, Any]:

@@ -173,6 +173,15 @@ job_rules = Table(
     Column("rule", JSON, nullable=False),
 )
 
+# How fast the nodes of clusters are, each time that it was measured.
+cluster_speeds = Table(
+    "cluster_speeds",
+    metadata,
+    Column("cluster", String, primary_key=True),  # as the fingerprints of its runs call it
+    Column("measured_s", Float, primary_key=True),
+    Column("nodes", JSON, nullable=False),
+)
+
 # Who may write the runs of a study, in a database that several share: see `lease`.
 leases = Table(
     "leases",

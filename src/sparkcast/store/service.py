@@ -271,6 +271,15 @@ class ServiceRows:
         with self._transaction() as connection:
             return json.dumps([*connection.execute(counted.where(kept.study == study)).one()])
 
+    def revisions(self) -> dict[str, str]:
+        """The same of all studies, by one question."""
+        kept = schema.observations.c
+        counted = sa.select(
+            kept.study, sa.func.count(), sa.func.sum(sa.cast(kept.is_final, sa.Integer)), sa.func.max(kept.started_at)
+        )
+        with self._transaction() as connection:
+            return {study: json.dumps(found) for study, *found in connection.execute(counted.group_by(kept.study))}
+
     # ------------------------------------------------------------ long work
 
     def add_work(self, kind: str, question: Mapping[str, Any], team: str) -> WorkRow:

@@ -6,7 +6,6 @@ import secrets
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from sparkcast.store.database import Database, repeated
 from sparkcast.store.packing import pack, unpack
 from sparkcast.store.records import unpack_record
 from sparkcast.store.rows import (
+    SearchRun,
     decisive,
     deletion,
     job_row,
@@ -98,13 +98,6 @@ def _url_of(file: Path) -> sa.URL:
     return sa.URL.create("sqlite", database=str(file))  # in a text, ? and % would mean something
 
 
-@dataclass(frozen=True, slots=True)
-class SearchRun:
-    run_id: str
-    configuration: Configuration
-    duration_s: float  # of wall time; of a run that goes on, until it was last seen
-
-
 class Store:
     """An open store. One that is only a `snapshot` of somebody else's cannot be written."""
 
@@ -179,6 +172,7 @@ class Store:
             self._close_runs(connection, self._runner.study, ~claims.by_others(self._runner))
         return next((trial for trial in trials if trial.key == key), None)
 
+    @repeated
     def others_running(self, study: str) -> int:
         """How many trials of a study other runners have claimed."""
         if self._runner is None:
@@ -243,6 +237,7 @@ class Store:
                 contents = {"configuration": dict(trial.configuration), "replicate": trial.replicate}
                 connection.execute(schema.trials.insert().values(**identity, **contents))
 
+    @repeated
     def study_names(self) -> tuple[str, ...]:
         with self._transaction() as connection:
             return tuple(connection.execute(sa.select(schema.studies.c.name)).scalars())
@@ -261,6 +256,7 @@ class Store:
         known = " | ".join(map(repr, names))
         raise StoreError(f"the store contains {len(names)} studies", hint=f"say which: `study=` {known}")
 
+    @repeated
     def final_outcomes(self, study: str, plan: Plan) -> dict[str, Outcome]:
         """How the trials of the plan that are finished ended, by their keys."""
         query = sa.select(schema.trials.c.key, schema.observations.c.outcome).select_from(
@@ -319,11 +315,13 @@ class Store:
 
     # ------------------------------------------------------------ runs made without sparkcast
 
+    @repeated
     def definition(self, study: str) -> Mapping[str, Any]:
         """What was asked of a study's runs; empty for one that has only come to be by ingesting."""
         with self._transaction() as connection:
             return self._definition(connection, study) or {}
 
+    @repeated
     def ingested_state(self) -> tuple[int, float]:
         """How many runs were ingested, and when the last of them began: another when one came in."""
         kept = schema.observations.c
@@ -332,6 +330,7 @@ class Store:
             n, last = connection.execute(query).one()
         return int(n), float(last or 0.0)
 
+    @repeated
     def ingested(self, study: str, *, with_records: bool = False, last: int | None = None) -> tuple[Observation, ...]:
         """Ingested runs of a study, those of applications that have not ended included, in the order they began.
 
@@ -406,6 +405,7 @@ class Store:
         query = sa.select(sa.func.count()).where(schema.search_runs.c.search_id == search_id)
         return connection.execute(query).scalar() or 0
 
+    @repeated
     def search_runs(self, search_id: int) -> tuple[SearchRun, ...]:
         """The runs that a search has started, in order; those that were cut short or lost as well."""
         query = (
@@ -478,6 +478,7 @@ class Store:
         with self._writing() as connection:
             self._end_run(connection, run_id, "running", self._clocks[run_id].now())
 
+    @repeated
     def abandon_run(self, run_id: str) -> None:
         """The run was stopped before it showed anything: its trial stays pending."""
         with self._writing() as connection:
@@ -509,6 +510,7 @@ class Store:
                 sampled = {"run_id": observation.run_id, "packed": pack(series)}
                 connection.execute(schema.run_series.insert().values(sampled))
 
+    @repeated
     def series(self, run_id: str) -> RunSeries | None:
         """What was sampled during a run; None when nothing was."""
         query = sa.select(schema.run_series.c.packed).where(schema.run_series.c.run_id == run_id)
@@ -524,6 +526,7 @@ class Store:
         match = (schema.trials.c.study == study) & (schema.trials.c.key == trial.key)
         return int(connection.execute(sa.select(schema.trials.c.id).where(match)).scalar_one())
 
+    @repeated
     def running(self, study: str) -> tuple[tuple[Configuration, float], ...]:
         """Settings and launch time of the runs that have not ended, and of those that a crash left open."""
         query = (
@@ -535,6 +538,7 @@ class Store:
         with self._transaction() as connection:
             return tuple((Configuration(row.configuration), row.launched_at) for row in connection.execute(query))
 
+    @repeated
     def spent_s(self, study: str) -> float:
         """Wall time of all runs of a study so far, those that failed or were killed included."""
         duration = schema.runs.c.ended_at - schema.runs.c.launched_at
@@ -542,6 +546,7 @@ class Store:
         with self._transaction() as connection:
             return float(connection.execute(query.where(schema.trials.c.study == study)).scalar() or 0.0)
 
+    @repeated
     def observations(self, study: str, *, include_lost: bool = False) -> tuple[Observation, ...]:
         """In run order, each with the settings it really had; with `include_lost` also those that were lost."""
         query = (

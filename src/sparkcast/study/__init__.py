@@ -20,6 +20,7 @@ from sparkcast.study.record import AppRecord, ExecutorsSince, MemoryRecord, Quer
 from sparkcast.study.response import Kind, Response
 from sparkcast.study.setting import Role, Setting
 from sparkcast.study.space import Candidates, Listed, Pool, Space
+from sparkcast.study.speed import ClusterSpeed, NodeSpeed
 from sparkcast.study.trial import Plan, Trial
 from sparkcast.study.vocabulary import Vocabulary
 
@@ -27,6 +28,7 @@ __all__ = [
     "AppRecord",
     "Arrivals",
     "Candidates",
+    "ClusterSpeed",
     "Configuration",
     "Dataset",
     "DesignChoice",
@@ -43,6 +45,7 @@ __all__ = [
     "LogOrigin",
     "MemoryRecord",
     "MixPart",
+    "NodeSpeed",
     "Observation",
     "Outcome",
     "Plan",

@@ -93,6 +93,7 @@ class _Design(_FileSection):
     seed: int = Field(0, ge=0)
     center_points: int = Field(0, ge=0, validation_alias=AliasChoices("center_points", "centre_points"))
     blocks: int = Field(1, ge=1)
+    spread: Annotated[float | None, BeforeValidator(_seconds), Field(gt=0)] = None
 
 
 class _Limits(_FileSection):
@@ -268,7 +269,13 @@ def _written(value: Level | list[Level]) -> dict[Level, str]:
 
 def _design(part: _Design) -> DesignChoice:
     return DesignChoice(
-        part.kind, part.replicates, part.seed, part.center_points, part.blocks, options=part.model_extra or {}
+        part.kind,
+        part.replicates,
+        part.seed,
+        part.center_points,
+        part.blocks,
+        part.spread,
+        options=part.model_extra or {},
     )
 
 

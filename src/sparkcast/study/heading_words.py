@@ -1,5 +1,6 @@
 """What the words of a heading mean together, where the whole is on no list: `mem_gib_per_vm`, `val_top1_error`."""
 
+import re
 from functools import lru_cache
 
 from sparkcast.study.response import Kind
@@ -11,8 +12,8 @@ def _set(text: str) -> frozenset[str]:
 
 
 _SIZE_UNITS = _set("gb gib mb mib kb kib tb tib bytes")
-_TIME_UNITS = _set("s sec secs seconds ms msec millis min mins minutes h hr hrs hours d days")
-_OTHER_UNITS = _set("percent pct eur usd gbp jpy chf cny pln inr")
+_TIME_UNITS = _set("s sec secs seconds us ns ms msec millis min mins minutes h hr hrs hours d days")
+_OTHER_UNITS = _set("percent pct eur usd gbp jpy chf cny pln inr rub uah krw try czk huf brl")
 _COUNTERS = _set("n num number nr no nb count of alloc allocated requested req request requests limit limits resources")
 _MACHINE = {
     "executor": "executors",
@@ -43,10 +44,10 @@ _COUNTED = _AMOUNT - _set("size volume amount")
 _PARTS = _set("fraction share portion percent pct")
 
 _USE = _set(
-    "used usage util utilization utilisation spilled observed measured throughput speedup slowdown efficiency rss vmem "
-    "rchar wchar"
+    "converged diverged used usage util utilization utilisation spilled observed measured throughput speedup slowdown "
+    "efficiency rss resident vmem rchar wchar"
 )  # nobody sets these
-_USED = _USE | _set("peak progress sd std stdev stddev score r2 bleu")
+_USED = _USE | _set("peak progress sd std stdev stddev score r2 bleu dbu dbus got flops tflops gflops mfu")
 _MOVED = _set("shuffle bytes disk network hdfs s3 io")  # where read or written is said of them
 _DONE = _set("done completed used actual executed performed needed converged reached taken")
 _LOST = _set("failed killed lost retried skipped preempted evicted")  # parts of a run, which nobody sets
@@ -55,7 +56,7 @@ _WAITED = _set("queue queued queueing queuing scheduling scheduler pending launc
 _TIME_WORDS = _set("time t duration runtime elapsed walltime makespan wallclock")
 _OF_A_RUN = _set(
     "total run job wall clock exec execution gross net training train fit app application completion elapsed taken "
-    "query spark overall e2e processing program full real mean avg average median attempt attempts per"
+    "query compute spark overall e2e processing program full real mean avg average median attempt attempts per"
 )
 _QUALITIES = _set("accuracy acc auc auroc f1 precision recall top1 top5 specificity sensitivity iou dice")
 _LOSSES = _set("loss error err rmse mae mse mape wer cer perplexity logloss wssse inertia")
@@ -63,8 +64,15 @@ _OF_A_MODEL = _set(
     "test val valid validation train training eval final best last mean avg average roc pr score rate macro micro "
     "weighted top 1 5 dev holdout oob log cross entropy model out sample of relative absolute squared root median"
 )
+_STATISTIC = re.compile(
+    r"(mean|avg|average|median|std|stdev|stddev|min|max|minimum|maximum|p\d{2,3}|percentile_\d+|\d+(th)?_(line|percentile))"
+    rf"(_({'|'.join(_TIME_UNITS)}))?"
+)
 _MONEY = _set("cost costs spend spending charge charges")
-_OF_A_BILL = _set("total job run compute cluster est estimated per aws azure gcp cloud billed net gross training train")
+_OF_A_BILL = _set(
+    "total job run compute cluster est estimated per aws azure gcp cloud billed net gross training train dbu "
+    "mean avg average day daily week weekly month monthly"
+)
 
 
 @lru_cache(maxsize=8192)
@@ -159,7 +167,8 @@ def measured_kind(plain: str) -> Kind | None:
     bare = {word for word in words if word not in _TIME_UNITS | _OTHER_UNITS}
     if not bare:
         return None
-    if (bare & _TIME_WORDS or has_time) and bare <= _TIME_WORDS | _OF_A_RUN:
+    is_rate = len(words) > 1 and words[-2] == "per" and has_time  # `usd_per_h`
+    if (bare & _TIME_WORDS or has_time) and not is_rate and bare <= _TIME_WORDS | _OF_A_RUN:
         return Kind.TIME
     if bare & _MONEY and bare - _MONEY <= _OF_A_BILL:
         return Kind.MONEY
@@ -185,6 +194,8 @@ def is_wait(plain: str) -> bool:
 def is_use_or_progress(plain: str) -> bool:
     """Whether the words speak of what a run used, reached or did: nobody sets that."""
     words = set(plain.split("_"))
+    if plain in ("attempts", "retries", "restarts", "failures") or _STATISTIC.fullmatch(plain):
+        return True
     if words & {"iterations", "iters", "iter", "steps", "epochs"}:
         return bool(words & _DONE)
     if words & _LOST and words & _PARTS_OF_A_RUN and "max" not in words:

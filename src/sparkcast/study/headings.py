@@ -2,9 +2,10 @@
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 
-from sparkcast.study.heading_scripts import UNITS, in_english
+from sparkcast.study.heading_languages import UNITS, WORDS
+from sparkcast.study.heading_scripts import in_english
 
 # What stands for a unit in a heading, and the ending that it becomes.
 _UNITS: dict[str, str] = {
@@ -13,15 +14,17 @@ _UNITS: dict[str, str] = {
         "_s": "s sec secs second seconds sek sekunde sekunden sekunder seconden sekundy seconde secondes "
         "segundo segundos secondo secondi seg",
         "_ms": "ms msec msecs millis millisecond milliseconds millisekunden millisecondes",
+        "_us": "us µs μs usec usecs micros microsecond microseconds mikrosekunden",
+        "_ns": "ns nsec nanos nanosecond nanoseconds nanosekunden",
         "_min": "m min mins minute minutes minuten minuter minutter minuty minuto minutos minuti",
         "_h": "h hr hrs hour hours uur uren tim timmar timer godz std stunde stunden heure heures hora horas ora ore",
         "_d": "d day days tag tage jour jours dia dias giorno giorni",
         "_percent": "% percent pct prozent",
-        "_kb": "kb ko",
+        "_kb": "kb ko kbytes",
         "_kib": "kib",
-        "_mb": "mb mo",
+        "_mb": "mb mo mbytes",
         "_mib": "mib",
-        "_gb": "gb go",
+        "_gb": "gb go gbytes",
         "_gib": "gib",
         "_tb": "tb",
         "_tib": "tib",
@@ -34,16 +37,25 @@ _UNITS: dict[str, str] = {
         "_cny": "cny rmb",
         "_pln": "zł pln",
         "_inr": "₹ inr",
+        "_rub": "₽ rub",
+        "_krw": "₩ krw",
+        "_try": "₺",
+        "_czk": "czk",
+        "_huf": "huf",
+        "_brl": "brl",
     }.items()
     for unit in units.split()
 }
 _UNITS |= {unit: f"_{ours}" for unit, ours in UNITS.items()}
 _CLOCKS = {"mm:ss": "min", "m:ss": "min", "min:s": "min", "min:sec": "min", "hh:mm": "h", "h:mm": "h", "h:min": "h"}
 CURRENCIES = {"_eur": "EUR", "_usd": "USD", "_gbp": "GBP", "_jpy": "JPY", "_chf": "CHF", "_cny": "CNY"}
-CURRENCIES |= {"_pln": "PLN", "_inr": "INR"}
+CURRENCIES |= {"_pln": "PLN", "_inr": "INR"} | {
+    f"_{code}": code.upper() for code in "rub uah krw try czk huf brl".split()
+}
 
 _BRACKETED = re.compile(r"(.*\S)(\s*)[(\[]\s*([^()\[\]]{1,12}?)\s*[)\]]")
-_BEHIND = re.compile(r"(.*\S)\s*(/|,|\s(?:in|en|em)\s)\s*(\S{1,12})", re.IGNORECASE)
+_CLOCK_FORM = re.compile(r"(.*\S)\s*[(\[]\s*[hms]+:[hms:]+(?:\s*(?:or|/|,)\s*[hms:]+)+\s*[)\]]", re.IGNORECASE)
+_BEHIND = re.compile(r"(.*\S)\s*(/|,|\s(?:in|en|em|в|у)\s)\s*(\S{1,12})", re.IGNORECASE)
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z]{2})(?=[A-Z]{2,}s?$)")
 
 # One English word for each of the others. German joins words, so that some stand for two.
@@ -76,7 +88,7 @@ _TRANSLATED: dict[str, str] = {
         "epochs": "epochen epoques epocas epoche epoken epoker epoki epok",
         "error": "fehler erreur errore erro fout fel feil fejl bład",
         "error_rate": "fehlerrate fehlerquote",
-        "executors": "executeurs ejecutores esecutori executores ausfuhrer exekutorer wykonawcy wykonawcow",
+        "executors": "executoren executeurs ejecutores esecutori executores ausfuhrer exekutorer wykonawcy wykonawcow",
         "failed": "fehlgeschlagen echoue fallido fallito falhou mislukt misslyckad misslyckades mislykkedes mislyktes",
         "fraction": "anteil bruchteil fraccion frazione fracao",
         "input": "eingabe entree entrada invoer indata inndata wejscie",
@@ -90,15 +102,15 @@ _TRANSLATED: dict[str, str] = {
         "memory": "speicher arbeitsspeicher hauptspeicher memoire memoria geheugen werkgeheugen minne hukommelse "
         "pamiec pamieci",
         "memory_size": "speichergrosse",
-        "n": "anzahl nombre nb nbre numero cantidad quantite aantal antal antall liczba ilosc",
+        "n": "anzahl anz nombre nb nbre numero cantidad quantite aantal antal antall liczba ilosc",
         "nodes": "knoten noeuds nodos nodi nos rechenknoten knooppunten noder wezły wezłow",
         "price": "preis prix precio prezzo preco prijs pris cena",
         "precision": "prazision prazisions precisione precisao",
         "rate": "rate taux tasa tasso taxa",
         "recall": "rappel rueckruf sensitivitat",
         "result": "ergebnis resultat resultado risultato esito uitkomst resultaat utfall wynik",
-        "rows": "zeilen datenzeilen lignes filas righe linhas enregistrements registros rijen regels rader rækker "
-        "wiersze wierszy",
+        "rows": "zeilen datenzeilen datensatze lignes filas righe linhas enregistrements registros rijen regels rader "
+        "rækker wiersze wierszy",
         "run": "lauf corrida ejecucion esecuzione execucao durchlauf uitvoering korning kørsel kjøring przebieg",
         "run_time": "laufzeit laufdauer rechenzeit rechendauer ausfuhrungszeit ausfuhrungsdauer gesamtzeit "
         "gesamtdauer looptijd rekentijd uitvoeringstijd kortid korningstid køretid kørselstid kjøretid",
@@ -134,6 +146,7 @@ _JOINED |= {
 }
 _LINKS = ("", "s", "n", "en", "es")
 _SHORTEST = 3  # of a part
+_LETTERS = {ord("œ"): "oe", ord("æ"): "ae", ord("ı"): "i"}
 _OF_SPARK = ("spark_jobs", "spark_job")  # and not jobs that run at once
 # Behind these a unit of time is theirs, and not that of a rate.
 _TIMES = frozenset("time duration runtime run_time elapsed walltime latency took".split())
@@ -153,9 +166,12 @@ def plain_name(name: str) -> str:
     name = in_english(name)
     base, unit = (name[1:], "_percent") if name[:1] == "%" and name[1:].strip() else _unit_apart(name)
     words = _words(base)
-    joined = {word: english for word in words if word not in _TRANSLATED and (english := _apart(word))}
-    if joined or not re.fullmatch(r"[a-z0-9_]*", base) or any(_TRANSLATED.get(word) for word in words):
-        words = [joined.get(word, _TRANSLATED.get(word, word)) for word in words]
+    if not unit and len(words) > 2 and words[-2] == "in" and words[-1] in _UNITS:  # `TimeInSeconds`
+        words, unit = words[:-2], _UNITS[words[-1]]
+        base = "_".join(words)
+    joined = {word: english for word in words if word not in _known() and (english := _apart(word))}
+    if joined or not re.fullmatch(r"[a-z0-9_]*", base) or any(map(_known().get, words)):
+        words = [joined.get(word, _known().get(word, word)) for word in words]
     plain = "_".join(filter(None, words)) or fold(base)
     return (plain if plain in _OF_SPARK else plain.removeprefix("spark_")) + unit
 
@@ -171,29 +187,49 @@ def is_unit(text: str) -> bool:
     return text.strip("()[] ").casefold() in _UNITS
 
 
+@cache
+def _known() -> dict[str, str]:
+    """The English of every word, without accents as `fold` leaves them."""
+    return {fold(word): english for word, english in WORDS.items()} | _TRANSLATED
+
+
 @lru_cache(maxsize=8192)
 def fold(text: str) -> str:
     """In lower case and without accents: `Größe` is `grosse`."""
-    plain = unicodedata.normalize("NFKD", text.casefold().replace("œ", "oe").replace("æ", "ae"))
+    plain = unicodedata.normalize("NFKD", text.casefold().translate(_LETTERS))
     return "".join(letter for letter in plain if not unicodedata.combining(letter))
 
 
 def _unit_apart(name: str) -> tuple[str, str]:
+    if clock := _CLOCK_FORM.fullmatch(name):
+        return clock[1], ""
     if bracketed := _BRACKETED.fullmatch(name):
         base, space, text = bracketed.groups()
         if text == "s" and not space and not _is_time(base):
             return f"{base}s", ""  # `vcpu(s)`: one or several
-        return base, _UNITS.get(text.casefold(), "")
+        if text.startswith("per ") or ("/" in text and text.casefold() not in _UNITS):
+            return f"{base} {_in_words(text)}", ""
+        return base, _unit_ending(text)
     behind = _BEHIND.fullmatch(name)
-    ending = _UNITS.get(behind[3].casefold(), "") if behind else ""
+    ending = _unit_ending(behind[3]) if behind else ""
     if behind is None or not ending:
         return name, ""
     is_rate = behind[2].strip() == "/" and not _is_time(behind[1])
-    return (f"{behind[1]} per {ending[1:]}", "") if is_rate else (behind[1], ending)
+    return (_in_words(name), "") if is_rate else (behind[1], ending)
+
+
+def _unit_ending(text: str) -> str:
+    return _UNITS.get(text.casefold().rstrip("."), "")
+
+
+def _in_words(rate: str) -> str:
+    """A rate without signs: `samples/s` is `samples per s`, `$/h` is `usd per h`."""
+    parts = (part.strip() for part in rate.split("/"))
+    return " per ".join(_unit_ending(part).removeprefix("_") or part for part in parts)
 
 
 def _is_time(base: str) -> bool:
-    return not _TIMES.isdisjoint(_TRANSLATED.get(word, word) for word in _words(base))
+    return not _TIMES.isdisjoint(_known().get(word, word) for word in _words(base))
 
 
 def _apart(word: str) -> str | None:

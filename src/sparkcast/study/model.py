@@ -70,6 +70,7 @@ class DesignChoice:
     seed: int = 0
     center_points: int = 0  # in each replicate, for each combination of categories
     blocks: int = 1  # in each replicate
+    spread_s: float | None = None  # over which blocks are spread, at different hours; None: one after the other
     options: Mapping[str, object] = field(default_factory=dict)
 
     def as_plain(self) -> dict[str, Any]:
@@ -79,6 +80,8 @@ class DesignChoice:
             plain["center_points"] = self.center_points
         if self.blocks != 1:
             plain["blocks"] = self.blocks
+        if self.spread_s is not None:
+            plain["spread_s"] = self.spread_s
         return plain | {name: list(v) if isinstance(v, tuple) else v for name, v in self.options.items()}
 
 

@@ -49,7 +49,7 @@ _SETTINGS: tuple[tuple[Role, str], ...] = (
         "n_workers n_nodes servers executor_instances",
     ),
     (Role.CORES, "cores executor_cores cores_per_executor"),
-    (Role.TOTAL_CORES, "cpu cpus ncpus"),
+    (Role.TOTAL_CORES, "cpu cpus ncpus alloc_cpus"),
     (Role.MACHINE_TYPE, "machine_type vm_type instance_type node_type machine"),
     (
         Role.MEMORY,
@@ -72,9 +72,12 @@ _SIZE_UNITS = {"_gb": "gb", "_gib": "gib", "_mb": "mb", "_mib": "mib", "_tb": "t
 _TIME_UNITS = {
     **{"_s": "s", "seconds": "s", "_sec": "s", "_secs": "s", "_ms": "ms", "_msec": "ms", "_millis": "ms"},
     **{"_min": "min", "minutes": "min", "_mins": "min", "_h": "h", "hours": "h", "_hr": "h", "_hrs": "h"},
-    **{"_d": "d", "_days": "d"},
+    **{"_d": "d", "_days": "d", "_us": "us", "_ns": "ns"},
 }
-_RATES = {"_bytes_per_s": "bytes/s", **dict.fromkeys(("_per_s", "_per_sec", "_per_second"), "per second")}
+_RATES = {f"_{size}_per_s": f"{size}/s" for size in ("bytes", "kb", "mb", "gb")}
+_RATES |= dict.fromkeys(("_per_s", "_per_sec", "_per_second"), "per second")
+_RATES |= {"_per_min": "per minute", "_per_h": "per hour", "_per_hour": "per hour", "_per_day": "per day"}
+_IS_RATE = re.compile(r"_per_(s|sec|second|ms|min|minute|h|hr|hour|d|day)$")
 _OTHER_UNITS = {**_RATES, "_percent": "%", "_pct": "%", "_bytes": "bytes"}
 _RESPONSES = (
     Response(TIME, kind=Kind.TIME),
@@ -107,7 +110,7 @@ MEASURED = tuple(response.name for response in _RESPONSES)
 _TIMES = (
     "total_time total_duration total_runtime time duration runtime run_time elapsed elapsed_time wall_time walltime "
     "wall_clock wall_clock_time execution_time exec_time job_time job_duration run_duration training_time train_time "
-    "completion_time makespan took time_taken seconds minutes hours"
+    "completion_time makespan took time_taken seconds minutes hours sec secs s ms msec hrs hr"
 ).split()
 _SHARES = (
     "acc test_accuracy test_acc val_accuracy val_acc validation_accuracy auc roc_auc test_auc val_auc f1 f1_score "
@@ -139,8 +142,10 @@ _MOMENT = re.compile(
     r"|created|begin|completed)(_?(time|date|at|on))?"
 )
 _BLOCK = re.compile(r"(block|session|night|week|weekday)(_?(id|no|nr|num|number))?")
+_PRICE_OF_TIME = re.compile(rf"(^|_)(price|tariff|hourly)(_|$)|(^|_)({'|'.join(code[1:] for code in CURRENCIES)})_per_")
 _PRICE = re.compile(r"(^|_)(price|hourly|per_hour|per_h|rate|tariff|vm|disk|node|machine|instance|unit)(_|$)")
 _HASHES = frozenset("commit sha sha1 sha256 md5 hash revision rev git digest checksum fingerprint".split())
+_PLACES = frozenset("pid hostname host_name node_ip ip ip_address driver_host executor_id".split())
 _REMARK = re.compile(r"(.*_)?(note|notes|comment|comments|remark|remarks|description|memo)")
 
 
@@ -185,11 +190,14 @@ def looks_measured(name: str) -> bool:
     plain = plain_name(name)
     if name.startswith("spark."):
         return False
-    if is_use(plain) or is_wait(plain) or name.startswith("_"):  # what tools add to their own tables: _step, _timestamp
+    # What tools add to their own tables: `_step`, `_timestamp`; what fitted estimators have learned: `n_iter_`.
+    if is_use(plain) or is_wait(plain) or name.startswith("_") or name.endswith("_"):
         return True
-    if _SET.search(plain):
+    if _SET.search(plain) or _PRICE_OF_TIME.search(plain):
         return False
     if _ending(plain, _OTHER_UNITS) or _ending(plain, _TIME_UNITS):
+        return True
+    if plain in ("send", "sent", "receive", "received") or plain.startswith("time_since"):
         return True
     return measured_kind(plain) is not None or is_use_or_progress(plain)
 
@@ -197,19 +205,34 @@ def looks_measured(name: str) -> bool:
 def may_be_set(name: str) -> bool:
     """Whether a name that ends like something measured may be that of a setting all the same."""
     plain = plain_name(name)
-    is_told = (
+    return not (
         is_usually_measured(name)
         or is_use(plain)
         or is_wait(plain)
         or is_use_or_progress(plain)
         or name.startswith("_")
+        or name.endswith("_")
     )
-    return not (is_told or _ending(plain, _TIME_UNITS))
 
 
 def names_a_price(name: str) -> bool:
     """Whether an amount of money under this name is that of an hour or a machine, and not that of a run."""
     return _PRICE.search(plain_name(name)) is not None
+
+
+def names_a_bare_price(name: str) -> bool:
+    """Whether it may as well be what a run cost: `Preis`, `Cena (Kč)`."""
+    return _without_unit(plain_name(name)) == "price"
+
+
+def names_a_place(name: str) -> bool:
+    """Whether it tells where a run was made, which nobody sets: a process, a host, its address."""
+    return plain_name(name) in _PLACES
+
+
+def tells_how_it_went(name: str) -> bool:
+    """Whether a text under this name came out of the run: `converged`."""
+    return not {"converged", "diverged"}.isdisjoint(plain_name(name).split("_"))
 
 
 def usual_kind(name: str) -> Kind:
@@ -335,7 +358,7 @@ def _rank(name: str) -> float:
 
 
 def _without_unit(plain: str) -> str:
-    endings = (*_TIME_UNITS, *_OTHER_UNITS, *CURRENCIES)
+    endings = (*_OTHER_UNITS, *_TIME_UNITS, *CURRENCIES)  # `_bytes_per_s` before `_s`
     return next(
         (plain.removesuffix(ending) for ending in endings if ending[0] == "_" and plain.endswith(ending)), plain
     )
@@ -351,7 +374,7 @@ def _response(name: str) -> Response:
     kind = measured_kind(plain)
     if base in _TIMES or kind is Kind.TIME:
         return Response(name, kind=Kind.TIME, unit=unit)
-    if base in _MONEY or kind is Kind.MONEY:
+    if base in (*_MONEY, "price") or kind is Kind.MONEY:
         return Response(name, kind=Kind.MONEY, unit=_ending(name, CURRENCIES))
     if base in _SHARES or kind is Kind.SHARE:
         return Response(name, kind=Kind.SHARE, unit=_ending(name, _OTHER_UNITS))
@@ -370,4 +393,6 @@ def _is_held(plain: str) -> bool:
 
 def _ending(name: str, units: Mapping[str, str]) -> str:
     plain = plain_name(name)
-    return next((unit for suffix, unit in units.items() if name.endswith(suffix) or plain.endswith(suffix)), "")
+    is_rate = _IS_RATE.search(plain) is not None  # of which the last word is no unit of a time
+    ends = (unit for suffix, unit in units.items() if name.endswith(suffix) or plain.endswith(suffix))
+    return next((unit for unit in ends if not (is_rate and unit in _TIME_UNITS.values())), "")

@@ -10,6 +10,7 @@ from sparkcast.study.application import TIME
 from sparkcast.study.configuration import Configuration, Level, Levels
 from sparkcast.study.names import completed
 from sparkcast.study.record import AppRecord
+from sparkcast.study.speed import ClusterSpeed
 from sparkcast.study.vocabulary import Vocabulary
 
 
@@ -106,6 +107,8 @@ class Fingerprint:
     cluster: str = ""
     data: str = ""
     affinity: str = ""  # how executors were kept to their cores; "" where nobody knows
+    # Measured, and a little different each time: replicates may have different ones.
+    speed: ClusterSpeed | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

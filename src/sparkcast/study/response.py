@@ -22,7 +22,7 @@ class Kind(StrEnum):
     OTHER = "other"
 
 
-_SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _UNITS = {Kind.TIME: "s", Kind.SHARE: "share"}
 
 

@@ -17,6 +17,7 @@ _WRITERS = {
     "GateAnswer": ("gate", "write"),
     "Ingested": ("ingest", "write"),
     "Jobs": ("watching", "write_jobs"),
+    "MeasuredCluster": ("watching", "write_speed"),
     "LogComparison": ("profile", "write_comparison"),
     "PlanSummary": ("plans", "write"),
     "PredictionAt": ("prediction", "write"),

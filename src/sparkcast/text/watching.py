@@ -12,6 +12,7 @@ from sparkcast.units import show_bytes, show_money, show_percent, show_seconds
 if TYPE_CHECKING:
     from sparkcast.history.summary import Jobs, JobSummary, MonthlyTrend
     from sparkcast.history.watch import Watched, WatchedLog
+    from sparkcast.observe.speed import MeasuredCluster
 
 _FEW, _ALIKE, _MOST_JOBS = 10, 2, 20
 
@@ -99,3 +100,24 @@ def _trend(trend: "MonthlyTrend | None") -> str:
         return "unclear"
     low, high = (show_percent(one, sign=True) for one in (trend.low, trend.high))
     return f"{show_percent(trend.per_month, sign=True)} ({low} to {high})"
+
+
+def write_speed(page: Page, found: "MeasuredCluster") -> None:
+    n_nodes, cores = len(found.speed.nodes), sum(node.cores for node in found.speed.nodes)
+    page.tell(f"{found.cluster}: {n_nodes} node{'' if n_nodes == 1 else 's'}, {cores} core{'' if cores == 1 else 's'}")
+    rows = [
+        (
+            node.host,
+            node.cores,
+            f"{node.core:.3g}",
+            f"{show_bytes(node.disk)}/s",
+            f"{show_bytes(node.network)}/s" if node.network else "-",
+        )
+        for node in found.speed.nodes
+    ]
+    page.table("", ("node", "cores", "rounds/s of a core", "disk", "network"), rows)
+    if found.before is not None and found.before.core:
+        change = found.speed.core / found.before.core - 1
+        page.tell(f"Its cores were measured before: {show_percent(change, sign=True)} since then")
+    if found.store:
+        page.tell(f"{found.store} keeps it for the runs of {found.cluster}")

@@ -20,7 +20,7 @@ def write(page: Page, found: "WhatIf") -> None:
     _show_table(page, found)
     page.labeled(list(_labeled(found, details)))
     if not details:
-        page.tell("Next: add `within_s=600` for the cheapest cluster that meets a deadline, or `.text(details=True)`.")
+        page.tell("Next: add `within_s=600` to choose a cluster, or `.text(details=True)`.")
 
 
 def _headline(found: "WhatIf") -> str:
@@ -85,7 +85,7 @@ def _labeled(found: "WhatIf", details: bool) -> Iterator[tuple[str, str]]:
     if found.knee is not None:
         yield "Knee", f"{_shape(found.knee)}: the fewest slots within 10% of the fastest time here"
     if found.floor is not None:
-        stages = ", ".join(f"{label} {show_seconds(took)}" for label, took in found.floor.stages)
+        stages = ", ".join(f"{label} ({show_seconds(took)})" for label, took in found.floor.stages)
         yield (
             "Floor",
             f"never faster than {show_seconds(found.floor.time_s)}, however many executors: "

@@ -55,6 +55,7 @@ def documents() -> dict[str, Any]:
     from sparkcast.history.summary import Jobs
     from sparkcast.history.watch import Watched
     from sparkcast.learned.predict import PredictionAt
+    from sparkcast.observe.speed import MeasuredCluster
     from sparkcast.profile import LogComparison, Profile
     from sparkcast.queues.admission import Decision
     from sparkcast.queues.answer import QueueAnswer
@@ -94,6 +95,7 @@ def documents() -> dict[str, Any]:
         "report": Written,
         "run": CampaignResult | list[str],
         "serve token": TokenAnswer,
+        "speed": MeasuredCluster,
         "submit": SubmittedJob,
         "store check": StoreChecked,
         "store copy": StoreCopied,

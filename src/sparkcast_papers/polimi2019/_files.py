@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sparkcast.data.table import read_table
+from sparkcast.data import read_table
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.replications import NeedsMeasurements, data_file

@@ -54,15 +54,16 @@ def observe_log(log: LogRead, patterns: tuple[Pattern, ...], price: Price | None
         facts = facts_of(log)
     except StudyError:  # it has only just begun
         return ObservedLog(begun, missing, interactive)
+    record = record_of(log, facts)
     run = replace(
         begun,
         configuration=Configuration({**cluster_settings(facts.shape), **own}),
         responses=responses_of(facts, price) if facts.is_complete else {},
         outcome=facts.outcome,
         cause=facts.cause[:_LONGEST],
-        fingerprint=_fingerprint(application.spark_version, _cluster(facts.master)),
+        fingerprint=_fingerprint(application.spark_version, _cluster(record.cluster)),
         origin=replace(origin, is_complete=facts.is_complete, properties=run_properties(facts.properties)),
-        record=record_of(log, facts),
+        record=record,
     )
     sizes = told_sizes(run)
     return ObservedLog(replace(run, configuration=run.configuration | sizes), missing, interactive)

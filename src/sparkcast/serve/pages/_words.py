@@ -141,7 +141,7 @@ def nice_seconds(low: float, high: float, most: int = 120) -> list[float]:
     """Times to choose from, evenly spaced.
 
     >>> nice_seconds(7, 61, 8)
-    [10, 20, 30, 40, 50, 60, 70]
+    [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0]
     """
     wanted = (high - low) / most
     step = next((step for step in _NICE_S if step >= wanted), 86400.0 * max(1, round(wanted / 86400)))

@@ -84,6 +84,7 @@ class CheckBody(Body):
     free_cores: Count | None = None
     study: Name | None = None
     configuration: Settings = Field({}, description="of the study")
+    jobs_running: int | None = Field(None, ge=0, le=10_000, description="on the cluster; of a study that varied them")
     within: Seconds | None = None
     budget: Positive | None = None
     confidence: Share = 0.95
@@ -95,6 +96,9 @@ class SubmissionBody(QuestionBody):
     given: Settings = Field({}, description="settings that the program has already")
     passed: list[str] = Field([], max_length=100, description="settings that the program can be given")
     explore: bool = Field(False, description="safe tuning: one change for each run, within the risk")
+    levels: dict[str, Annotated[list[Value], Field(min_length=1, max_length=100)]] = Field(
+        {}, max_length=50, description="what may be explored; the first level of each is what the job has today"
+    )
     risk: Share = 0.05
 
 

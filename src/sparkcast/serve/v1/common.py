@@ -15,6 +15,7 @@ from sparkcast.serve.state import ServiceState
 from sparkcast.serve.working import WorkManager
 from sparkcast.wire.documents import document_of
 
+_MOST_WAIT_S = 60.0  # for a model that is learned for the first time
 _ERRORS = {
     400: "the request cannot be read",
     401: "no valid token",
@@ -26,7 +27,7 @@ _ERRORS = {
     422: "the question is malformed",
     429: "too many requests",
     502: "a cluster or a worker process failed",
-    503: "the store does not answer",
+    503: "the store does not answer, or a model is still being learned",
     507: "the store cannot be read or written",
 }
 
@@ -73,7 +74,12 @@ class Asking:
         raise UnknownNameError(f"no study or job is named {name!r}", hint=did_you_mean(name, self.names()))
 
     def learned(self, name: str) -> Learned:
-        return self.state.learned(self.entry(name).name)
+        return self.state.learned(self.entry(name).name, _MOST_WAIT_S)
+
+    def note_deadline(self, name: str, within_s: float | None) -> None:
+        """For the metrics."""
+        if within_s is not None:
+            self.state.deadlines[name] = within_s
 
     def document(self, name: str, result: object, learned: Learned, **beside: object) -> JsonBytes:
         """The answer, with what it rests on."""

@@ -80,7 +80,7 @@ async def _asked(
 
 async def _stored(request: Request, ask: Asking) -> str:
     """The body in a file of the service, until it was read."""
-    file = Path(ask.state.folder.name) / f"upload-{secrets.token_hex(8)}"
+    file = ask.state.folder / f"upload-{secrets.token_hex(8)}"
     size = 0
     try:
         with file.open("xb") as target:

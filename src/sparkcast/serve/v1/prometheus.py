@@ -14,8 +14,12 @@ router = APIRouter(tags=["health"])
 _TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _HELP = {
     "sparkcast_predicted_seconds": ("gauge", "Predicted time of the next run with the settings of the last one."),
+    "sparkcast_deadline_seconds": ("gauge", "The deadline that was last asked about."),
+    "sparkcast_deadline_probability": ("gauge", "Probability that the next run, as the last one, meets that deadline."),
     "sparkcast_actual_seconds": ("gauge", "Time of the last run."),
     "sparkcast_over_forecast": ("gauge", "1 where the last run took longer than 95% of runs should."),
+    "sparkcast_changes": ("gauge", "Lasting changes of the time in the history of the job."),
+    "sparkcast_last_change_ratio": ("gauge", "By how much the last of them changed the time: 0.2 is 20% longer."),
     "sparkcast_actual_cost": ("gauge", "Cost of the last run."),
     "sparkcast_model_age_seconds": ("gauge", "Time since the model was learned."),
     "sparkcast_model_runs": ("gauge", "Runs that the model was learned from."),
@@ -73,6 +77,9 @@ def _of_study(ask: Asking, learned: Learned) -> Iterator[Sample]:
     yield "sparkcast_model_runs", labels, float(len(runs))
     yield "sparkcast_model_current", labels, float(ask.state.basis(learned).is_current)
     yield "sparkcast_runs_failed", labels, float(sum(not run.ok for run in runs))
+    yield "sparkcast_changes", labels, float(len(learned.changes))
+    if learned.changes:
+        yield "sparkcast_last_change_ratio", labels, learned.changes[-1].change
     good = [run for run in runs if run.ok and words.time in run.responses]
     if not good or words.time is None:
         return
@@ -92,6 +99,11 @@ def _of_study(ask: Asking, learned: Learned) -> Iterator[Sample]:
     for share in (0.5, 0.95):
         yield "sparkcast_predicted_seconds", {**labels, "quantile": f"{share:g}"}, unit(found.quantile(share))
     yield "sparkcast_over_forecast", labels, float(actual > unit(found.quantile(0.95)))
+    within_s = ask.state.deadlines.get(learned.entry.name)
+    if within_s is not None:
+        yield "sparkcast_deadline_seconds", labels, within_s
+        chance = found.probability(at_most=words.response(words.time).from_seconds(within_s))
+        yield "sparkcast_deadline_probability", labels, chance
 
 
 def _of_service(ask: Asking) -> Iterator[Sample]:
