@@ -21,7 +21,7 @@ from sparkcast.cli.prediction import (
 )
 
 if TYPE_CHECKING:
-    from sparkcast.api import Data
+    from sparkcast.api import Choices, Data
     from sparkcast.learned.saved import SavedModel
     from sparkcast.recommend import Recommendation
     from sparkcast.study import Level
@@ -153,7 +153,7 @@ def recommend(
             budget=budget,
             min_accuracy=min_accuracy,
         ),
-        choices=api.Choices(dict(parse_levels(text) for text in levels or ()), free_epochs),
+        choices=_choices(levels or (), free_epochs),
         price=None if price is None else parse_price(price),
         present=api.Present(
             _jobs_running(jobs_running),
@@ -169,6 +169,12 @@ def recommend(
     else:
         _show_format(as_format, result)
     _write_figures(result, figures, force)
+
+
+def _choices(levels: Sequence[str], free_epochs: bool) -> "Choices":
+    from sparkcast import api
+
+    return api.Choices(dict(parse_levels(text) for text in levels), free_epochs)
 
 
 def _write_figures(result: "Recommendation", folder: Path | None, force: bool) -> None:
