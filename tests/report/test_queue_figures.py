@@ -41,5 +41,5 @@ def test_rows_are_what_was_simulated(answer: QueueAnswer) -> None:
 
 def test_the_deadline_stands_in_the_caption_and_the_drawing(answer: QueueAnswer) -> None:
     figure = queue_figures(answer)[0]
-    assert "the deadline of 200 s" in figure.caption
-    assert "deadline 200 s" in str(figure.spec)
+    assert "the deadline of 3 min 20 s" in figure.caption
+    assert "deadline 3 min 20 s" in str(figure.spec)
