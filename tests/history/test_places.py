@@ -119,8 +119,9 @@ def _store(tmp_path: Path, *, measured: bool) -> Path:
 
 
 def _ask(place: Path, cluster: str | None) -> GateAnswer:
-    line = "spark-submit --name nightly --num-executors 4 --executor-cores 4 x.py"
-    return api.check(line, place, within_s=900, cluster=cluster, input_size=100 * 2**30, at_s=MONDAY + 31 * 86400)
+    master = f"--master {cluster}" if cluster else ""
+    line = f"spark-submit {master} --name nightly --num-executors 4 --executor-cores 4 x.py"
+    return api.check(line, place, within_s=900, input_size=100 * 2**30, at_s=MONDAY + 31 * 86400)
 
 
 def test_the_gate_answers_for_a_cluster_where_the_job_never_ran_from_its_speed(tmp_path: Path) -> None:
@@ -134,13 +135,12 @@ def test_the_gate_answers_for_a_cluster_where_the_job_never_ran_from_its_speed(t
     assert any("measured speeds" in told for told in there.basis)
 
 
-def test_without_speeds_another_cluster_makes_the_forecast_wider_and_says_what_to_do(tmp_path: Path) -> None:
+def test_a_master_that_neither_runs_nor_speeds_know_is_as_the_last_runs(tmp_path: Path) -> None:
     place = _store(tmp_path, measured=False)
     here, there = _ask(place, None), _ask(place, "b")
     assert here.time is not None
     assert there.time is not None
-    assert there.time.interval(0.9)[1] > 1.3 * here.time.interval(0.9)[1]
-    assert any("`speed` measures clusters" in told for told in there.basis)
+    assert there.time.median == here.time.median
 
 
 def test_logs_that_do_not_tell_clusters_apart_are_named_when_they_are_watched(tmp_path: Path) -> None:

@@ -39,7 +39,6 @@ def check(
     price: Price | None = None,
     job: str | None = None,
     free_cores: int | None = None,
-    cluster: str | None = None,
     at_s: float | None = None,
     history: "JobHistory | None" = None,
     prior: "FleetPrior | None" = None,
@@ -47,7 +46,8 @@ def check(
     """May this job be submitted now? What its history says of the deadline and the budget.
 
     Args:
-        line: The spark-submit line, or its words. What it sets counts; what it leaves open is as in the last runs.
+        line: The spark-submit line, or its words. What it sets counts, its master as the cluster too; what it leaves
+            open is as in the last runs.
         store: A store that `ingest` or `watch` fills: a folder, an SQLite file, a database URL, or one that is open. By
             default the one that SPARKCAST_STORE names. Not needed with `history`.
         within_s: The deadline, from submission to exit.
@@ -57,8 +57,6 @@ def check(
         price: Per core-hour and GiB-hour; by default that with which the runs were ingested.
         job: Its name in the store, where the line does not tell it.
         free_cores: Cores that the cluster has free now.
-        cluster: The cluster that it is for, by the name that its runs have; by default the line's master, or as its
-            last runs.
         at_s: When it is submitted, in seconds since the Unix epoch; by default now.
         history: The job's runs, where they are known already.
         prior: What the jobs of the store have in common, with `history`.
@@ -80,7 +78,7 @@ def check(
     from sparkcast.workloads.lines import parse_line, program_of
 
     moment = time.time() if at_s is None else at_s
-    question = GateQuestion(within_s, budget, confidence, input_size, price, free_cores, moment, cluster or "")
+    question = GateQuestion(within_s, budget, confidence, input_size, price, free_cores, moment)
     words = shlex.split(line) if isinstance(line, str) else [*line]
     words = shlex.split(words[0]) if len(words) == 1 else words
     parsed = parse_line(words)
@@ -95,8 +93,8 @@ def check(
                 return unknown(question, f"{named} may be any of {len(found.candidates)} jobs: {several}")
             return never_ran(words, question, f"the store has no runs of {named}", all_jobs(opened))
         learned = prior or learn_prior(some_jobs(opened, besides=found.history).values())
-        if place := cluster or parsed.master:
-            question = replace(question, speed=stored_speeds(opened).get(place))
+        if parsed.master:
+            question = replace(question, speed=stored_speeds(opened).get(parsed.master))
         return check_line(words, found.history, question, learned)
 
 

@@ -36,7 +36,6 @@ def check(
     price: Annotated[str | None, typer.Option(help="E.g. core_hour=0.05,gib_hour=0.01.")] = None,
     job: Annotated[str | None, typer.Option(help="Its name in the store, where the line does not tell it.")] = None,
     free_cores: Annotated[int | None, typer.Option(help="Cores that the cluster has free now.")] = None,
-    cluster: Annotated[str | None, typer.Option(help="The cluster that it is for. Default: as its last runs.")] = None,
     enforce: Annotated[bool, typer.Option("--enforce", help="Run the line, if it is admitted.")] = False,
     details: Details = False,
     as_json: Json = False,
@@ -66,7 +65,6 @@ def check(
         price=parse_price(price) if price else None,
         job=job,
         free_cores=free_cores,
-        cluster=cluster,
     )
     if enforce:
         _enforce(words, found)

@@ -56,8 +56,7 @@ class GateQuestion:
     price: Price | None = None
     free_cores: int | None = None  # that the cluster has now
     at_s: float | None = None  # when it is submitted, in seconds since the Unix epoch
-    cluster: str = ""  # that it is for; "": as its last runs
-    speed: ClusterSpeed | None = None  # of that, where it was measured
+    speed: ClusterSpeed | None = None  # of the line's master, where it was measured
 
     def __post_init__(self) -> None:
         if self.within_s is None and self.budget is None:
@@ -195,9 +194,7 @@ class _Gate:
         return _Shape(executors, cores)
 
     def _place(self) -> str | None:
-        """The cluster that is asked about: one that is named, or the line's master where the job ran on it."""
-        if self.question.cluster:
-            return self.question.cluster
+        """The line's master, where the job ran on it or its speed was measured; else as the last runs."""
         is_known = self.time.places.knows(self.line.master) or self.question.speed is not None
         return self.line.master if self.line.master and is_known else None
 

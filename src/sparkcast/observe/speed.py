@@ -64,5 +64,5 @@ def _told(options: SparkOptions, seconds: float, folder: Path) -> dict[str, Any]
             f"the Spark job that measures the nodes failed (exit code {end.code}): " + " | ".join(lines[-_LAST_LINES:]),
             hint="it needs Python on all executors, client deploy mode, and a free slot for each of its tasks",
         )
-    found: dict[str, object] = json.loads(result.read_text())
+    found: dict[str, Any] = json.loads(result.read_text())
     return found
