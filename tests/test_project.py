@@ -64,8 +64,7 @@ def test_every_module_is_a_room() -> None:
 # Names of settings and responses mean something only where they are declared: by workloads and in the tables of usual
 # names, of their translations and of their words. The suites for plugs make up data, and the demonstration is a study.
 DECLARED = "n_gpus accuracy batch_size executors sampling_rate learning_rate throughput time_s cost".split()
-USUAL_NAMES = ("study/names.py", "study/headings.py", "study/heading_words.py", "study/heading_scripts.py")
-SPEAK_OF_NAMES = ("workloads/", "testing/", *USUAL_NAMES, "demo.py")
+SPEAK_OF_NAMES = ("workloads/", "testing/", "study/names.py", "study/heading", "demo.py")
 # Fields of Spark's executors, of seconds and of learning algorithms, whatever settings are called.
 OWN_WORDS = {"executors", "learning_rate", "time_s", "cost", "throughput"}
 OWN_KEYS = {("observe/report.py", "time_s"), ("study/application.py", "time_s"), ("store/schema.py", "time_s")}
