@@ -1,7 +1,8 @@
 """Searchers side by side: how near to the cheapest cluster after 6, 9 and 12 runs, and what the search itself costs.
 
     python benchmarks/search.py --data FOLDER [FOLDER ...] [--seeds 20] [--runs 12] [--searchers random,guided]
-                                [--only clusters] [--programs kmeans,sort] [--within 0.25] [--noise 0.2] [--json]
+                                [--only clusters] [--programs kmeans,sort] [--within 0.25 [--stop-late]] [--noise 0.2]
+                                [--at-once 3] [--json]
 
 FOLDERs hold Scout's `multiple_nodes.csv`, `single_node.csv` or both. Machines are searched twice: with what is known of
 each type (cores, memory), and with their names only. Each workload is searched with each seed. The ratio is the
@@ -25,10 +26,11 @@ from _optuna import peers
 from _scout import Table, earlier_than, read_tables
 
 from sparkcast.search.base import SEARCHERS, Evaluation, Search, Searcher
-from sparkcast.study import Dataset
+from sparkcast.study import Configuration, Dataset, Outcome
 
 NEAR = 1.1  # of the optimum
 ALONE = " alone"  # ends the name of a searcher that is not given earlier workloads
+_LATE_S = 30.0  # as `tune --stop-late` allows for start-up
 LEARNS = "guided"  # the one that makes use of them
 GOALS = {  # the ratio after so many runs, by what is searched; with earlier workloads it is to be no worse
     "clusters": {6: 1.07, 9: 1.02},
@@ -61,6 +63,12 @@ class Asked:
 
     within: float = 1.0  # share of the runs of a workload that are in time
     noise: float = 0.0  # of each run, as a logarithm
+    stop_late: bool = False  # runs are stopped so many seconds after they have missed the deadline
+    at_once: int = 1  # runs that are asked for before one of them is told
+
+    def stopped_s(self, within_s: float | None) -> float:
+        """After how long a run is stopped."""
+        return within_s + _LATE_S if self.stop_late and within_s is not None else math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,27 +97,42 @@ def trace(label: str, table: Table, seed: int, earlier: tuple[Dataset, ...], n_r
         vocabulary=table.words,
     )
     name, n_runs = label.removesuffix(ALONE), min(n_runs, len(table.clusters))
-    evaluations = run_on(searcher_named(name, search), table, [], n_runs, asked.noise, seed)
+    evaluations = run_on(searcher_named(name, search), table, [], n_runs, asked, seed)
     n_at_stop = len(evaluations) if len(evaluations) < n_runs else None
     if n_at_stop is not None:
         unstoppable = searcher_named(name, search, stops=False)
-        evaluations = run_on(unstoppable, table, evaluations, n_runs, asked.noise, seed)
-    return traced(table, evaluations, n_at_stop, within_s)
+        evaluations = run_on(unstoppable, table, evaluations, n_runs, asked, seed)
+    return traced(table, evaluations, n_at_stop, within_s, asked)
 
 
 def run_on(
-    searcher: Searcher, table: Table, evaluations: Sequence[Evaluation], n_runs: int, noise: float, seed: int
+    searcher: Searcher, table: Table, evaluations: Sequence[Evaluation], n_runs: int, asked: Asked, seed: int
 ) -> list[Evaluation]:
     known = list(evaluations)
     for one in known:
         searcher.tell(one)
-    while len(known) < n_runs and (asked := searcher.ask()) is not None:
-        place = table.clusters.index(asked)
-        times = sum(one.configuration == asked for one in known)  # each run of each cluster is the same for all
-        varied = noise * float(np.random.default_rng((seed, place, times)).normal())
-        known.append(table.evaluation(place, math.exp(varied)))
-        searcher.tell(known[-1])
+    late_s = asked.stopped_s(table.time_within(asked.within))
+    while batch := batch_of(searcher, min(asked.at_once, n_runs - len(known))):
+        for wanted in batch:
+            place = table.clusters.index(wanted)
+            times = sum(one.configuration == wanted for one in known)  # each run of each cluster is the same for all
+            varied = asked.noise * float(np.random.default_rng((seed, place, times)).normal())
+            gave = table.evaluation(place, math.exp(varied))
+            if gave.time_s is not None and gave.time_s > late_s:
+                gave = Evaluation(wanted, None, None, Outcome.TIMEOUT, late_s)
+            known.append(gave)
+            searcher.tell(gave)
     return known
+
+
+def batch_of(searcher: Searcher, n: int) -> list[Configuration]:
+    found: list[Configuration] = []
+    while len(found) < n:
+        wanted = searcher.ask_beside(found) if found else searcher.ask()  # type: ignore[attr-defined]
+        if wanted is None:
+            break
+        found.append(wanted)
+    return found
 
 
 def searcher_named(name: str, search: Search, *, stops: bool = True) -> Searcher:
@@ -120,7 +143,7 @@ def searcher_named(name: str, search: Search, *, stops: bool = True) -> Searcher
 
 
 def traced(
-    table: Table, evaluations: Sequence[Evaluation], n_at_stop: int | None, within_s: float | None = None
+    table: Table, evaluations: Sequence[Evaluation], n_at_stop: int | None, within_s: float | None, asked: Asked
 ) -> Trace:
     """The answer is what the runs so far say: the lowest mean of those in time."""
     counting = [place for place in range(len(table.runs)) if table.is_in_time(place, within_s)]
@@ -129,7 +152,7 @@ def traced(
     seen: dict[int, list[Evaluation]] = {}
     for one in evaluations:
         place = table.clusters.index(one.configuration)
-        money += table.cost(place)
+        money += min(table.cost(place), asked.stopped_s(within_s) * table.per_second[place])
         seen.setdefault(place, []).append(one)
         means = {
             place: fmean(one.value for one in some if one.value is not None)
@@ -153,7 +176,7 @@ def row_of(searcher: str, traces: Sequence[Trace], checkpoints: Sequence[int]) -
         fmean(one.end for one in traces),
         fmean(one.ratios[one.end - 1] for one in traces),
         fmean(one.spent[one.end - 1] for one in traces),
-        {n: fmean(one.in_time[n - 1] for one in traces) for n in (1, *checkpoints)},
+        {n: fmean(one.in_time[n - 1] for one in traces) for n in checkpoints},
     )
 
 
@@ -169,7 +192,7 @@ def measured(
     asked: Asked,
 ) -> Found:
     """A row per searcher, and the mean ratio after 6 runs by searcher and workload."""
-    checkpoints = [n for n in (3, 6, 9, 12) if n <= n_runs] or [n_runs]
+    checkpoints = [n for n in (1, 3, 6, 9, 12) if n <= n_runs] or [n_runs]
     rows, by_workload = [], {}
     for label in searchers:
         traces = {
@@ -265,6 +288,8 @@ def main() -> None:
     parser.add_argument("--programs", default="", help="those to search, e.g. kmeans,sort; earlier ones are of all")
     parser.add_argument("--within", type=float, default=1.0, help="share of the runs of a workload that are in time")
     parser.add_argument("--noise", type=float, default=0.0)
+    parser.add_argument("--stop-late", action="store_true", help="stop runs that have missed the deadline")
+    parser.add_argument("--at-once", type=int, default=1, help="runs asked for before one of them is told")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     tables = {what: some for folder in options.data for what, some in read_tables(folder).items()}
@@ -273,7 +298,7 @@ def main() -> None:
     for what, some in tables.items():
         if options.only not in ("", what):
             continue
-        asked = Asked(options.within, options.noise)
+        asked = Asked(options.within, options.noise, options.stop_late, options.at_once)
         found[what] = measured(some, programs, options.searchers.split(","), options.seeds, options.runs, asked)
         if not options.json:
             show(what, *found[what])

@@ -34,7 +34,7 @@ from sparkcast.api.plugins import list_kinds, list_packages, list_plugs, replica
 from sparkcast.api.queueing import admit, queue
 from sparkcast.api.replays import whatif, whatif_within, write_whatif_figures
 from sparkcast.api.reports import report
-from sparkcast.api.runs import dry_run, run, tune, with_spark
+from sparkcast.api.runs import dry_run, recommend_unrun, run, tune, with_spark
 from sparkcast.api.sources import load_data_or_model, load_model
 from sparkcast.api.stores import check_store, copy_store, migrate_store, prune_store
 from sparkcast.api.tables import export, export_samples, samples
@@ -101,6 +101,7 @@ __all__ = [
     "prune_store",
     "queue",
     "recommend",
+    "recommend_unrun",
     "replicate",
     "report",
     "report_log",

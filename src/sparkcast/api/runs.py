@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sparkcast.runs.session import OnProgress
     from sparkcast.search.loop import TuneResult
     from sparkcast.search.options import Budget, SearchMethod
+    from sparkcast.search.unrun import UnrunAnswer
 
 
 def run(
@@ -143,8 +144,8 @@ def tune(
         searcher: A name of `list_plugs("searchers")`, or `SearchMethod(name, seed, replicates, earlier, limits,
             confidence, stop_late)`; defaults to the registered default.
         budget: The most runs and what all of them may cost at the study's price, and in how many runs of the job
-            (instead of which settings) the search must pay for itself:
-            `Budget(max_runs=20, max_cost=None, runs_to_come=None, instead_of=None)`.
+            (instead of which settings) the search must pay for itself, and how many runs are made at once:
+            `Budget(max_runs=20, max_cost=None, runs_to_come=None, instead_of=None, runners=1)`.
         resume: Continue a search that was stopped.
         allow_changed: Keep results even though the study or the options have changed.
         master: As in `run`.
@@ -191,3 +192,37 @@ def tune(
         allow_changed=allow_changed,
         on_progress=on_progress,
     )
+
+
+def recommend_unrun(
+    path: Source | Study,
+    earlier: Sequence[Source],
+    *,
+    minimize: str | None = None,
+    fix: Mapping[str, Level] | None = None,
+    master: str | None = None,
+    conf: Mapping[str, str] | None = None,
+) -> "UnrunAnswer":
+    """The settings of a job that was never run, by runs of other workloads with the same settings.
+
+    Args:
+        path: A study file, or what `load_study` made of it; its own runs are not used.
+        earlier: Runs of other workloads: paths, DataFrames or what `load_data` returned.
+        minimize: The time, the cost or the resources. By default what `tune` minimizes.
+        fix: Settings to hold at a given value.
+        master: As in `run`.
+        conf: As in `run`.
+
+    Returns:
+        The settings expected to come nearest to the best, and by how much they may lie above it.
+
+    Raises:
+        StudyError: Earlier runs say nothing of the objective.
+        NotEnoughDataError: No earlier run has settings of the study.
+
+    >>> recommend_unrun("study.yaml", ["other.csv"], minimize="cost").chosen     # doctest: +SKIP
+    """
+    from sparkcast.search.unrun import recommend_unrun as recommend
+
+    study = with_spark(load_study(path), master, conf)
+    return recommend(study, [data_of(source).dataset for source in earlier], minimize=minimize, fix=fix)

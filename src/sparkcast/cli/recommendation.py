@@ -1,6 +1,6 @@
 """Deciding: recommend."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -75,6 +75,13 @@ def recommend(
         list[str] | None,
         typer.Option(help="A job running now: batch_size=128,elapsed=120s,within=300s. Would it miss its deadline?"),
     ] = None,
+    earlier: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="DATA",
+            help="For a study that was never run: runs of other workloads with its settings. Repeatable.",
+        ),
+    ] = None,
     recent: Annotated[
         str | None,
         typer.Option(help="Runs made since the model was trained (DATA), to check whether it is still valid."),
@@ -113,6 +120,21 @@ def recommend(
 
     if as_format is not None:
         _check_format(as_format, as_json)
+    if earlier:
+        answers = {
+            "--within": within,
+            "--budget": budget,
+            "--min-accuracy": min_accuracy,
+            "--limit": limit,
+            "--maximize": maximize,
+            "--levels": levels,
+            "--format": as_format,
+            "--figures": figures,
+            "--job": job,
+        }
+        _require_none(answers)
+        emit(api.recommend_unrun(data, earlier, minimize=minimize, fix=parse_fixed(fix or ())), as_json, show)
+        return
     objective = maximize or minimize or ""
     wanted = [*(response or ()), *([objective] if "=" in objective else [])]
     log = _log(data, reading, response, extrapolate) if job is None else None
@@ -146,9 +168,27 @@ def recommend(
         emit(result, as_json, lambda found: show(found, details), beside)
     else:
         _show_format(as_format, result)
-    if figures is not None:
-        written = api.write_recommendation_figures(result, figures, force=force)
-        say(f"wrote {len(written)} files to {figures}")
+    _write_figures(result, figures, force)
+
+
+def _write_figures(result: "Recommendation", folder: Path | None, force: bool) -> None:
+    from sparkcast import api
+
+    if folder is not None:
+        written = api.write_recommendation_figures(result, folder, force=force)
+        say(f"wrote {len(written)} files to {folder}")
+
+
+def _require_none(answers: Mapping[str, object]) -> None:
+    """Earlier workloads say how settings compare, not how long a job takes that was never run."""
+    from sparkcast.errors import StudyError
+
+    asked = [name for name, given in answers.items() if given]
+    if asked:
+        raise StudyError(
+            f"{asked[0]} needs runs of this job: earlier workloads only say how its settings compare",
+            hint=f"leave out {asked[0]}, or search with few runs: sparkcast tune STUDY --earlier DATA",
+        )
 
 
 def _timed(loaded: "Data | SavedModel | str", response: list[str] | None) -> "Data | SavedModel | str":

@@ -64,6 +64,10 @@ def tune(
         ),
     ] = None,
     max_runs: Annotated[int, typer.Option(help="Maximum number of runs; earlier measurements are free.")] = 20,
+    runners: Annotated[
+        int,
+        typer.Option(help="Runs to make at once, each on a cluster or a share of one. Default: one after the other."),
+    ] = 1,
     max_cost: Annotated[
         float | None, typer.Option(metavar="MONEY", help="Maximum cost of all runs at the study's price.")
     ] = None,
@@ -109,7 +113,11 @@ def tune(
                 searcher, seed, replicates, earlier or (), tuple(limit or ()), confidence, stop_late
             ),
             budget=api.Budget(
-                max_runs, max_cost, runs_to_come, None if instead_of is None else parse_settings(instead_of)
+                max_runs,
+                max_cost,
+                runs_to_come,
+                None if instead_of is None else parse_settings(instead_of),
+                runners,
             ),
             resume=resume,
             allow_changed=allow_changed,

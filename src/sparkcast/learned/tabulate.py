@@ -75,7 +75,7 @@ def tabulate(fitted: Fitted, candidates: Candidates) -> AnswerTable:
 
 
 def _with_known_levels(domain: Domain, candidates: Candidates) -> Candidates:
-    """A level that only failed runs had has no number: another one stands in, as `is_supported` says no to it anyway."""
+    """A level that only failed runs had cannot be encoded: another stands in. `is_supported` says no to its rows."""
     levels = dict(candidates.levels)
     for axis in domain.axes:
         near = [level for level in levels.get(axis.name, ()) if not axis.is_beyond(level)]

@@ -106,7 +106,7 @@ class _Together:
             if runners == 1:
                 workers[0].run()
                 return
-            with _canceled_by_signals(self.token):
+            with canceled_by_signals(self.token):
                 threads = [threading.Thread(target=worker.run, name=worker.name) for worker in workers]
                 for thread in threads:
                     thread.start()
@@ -228,7 +228,7 @@ class _Runner:
 
 
 @contextmanager
-def _canceled_by_signals(token: CancelToken) -> Iterator[None]:
+def canceled_by_signals(token: CancelToken) -> Iterator[None]:
     """Ctrl-C and SIGTERM reach the main thread only, and runners are in others."""
     if threading.current_thread() is not threading.main_thread():
         yield

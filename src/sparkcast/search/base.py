@@ -50,6 +50,9 @@ class Searcher(Protocol):
     of every earlier run of a candidate, one at a time; others are told the mean of each candidate's. With
     `answers_elsewhere = True` such settings may be the answer.
 
+    With a method `ask_beside(running)` several runs are made at once: it is asked for settings to run beside those that
+    have not ended yet.
+
     With `confirms = True` runs of the best are repeated before it answers, where noise may have chosen the best; it is
     told the mean of each again.
     """

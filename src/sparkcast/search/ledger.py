@@ -9,10 +9,12 @@ from scipy.stats import ttest_ind
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, RunError, SparkcastError
 from sparkcast.recommend.shown import noun, show_bound, show_value
 from sparkcast.search.options import TuneOptions
+from sparkcast.search.payoff import Payoff, payoff_of
 from sparkcast.search.promise import can_be_promised, chance_best, chance_in_time, lost_by_chance
 from sparkcast.study import Configuration, Kind, Observation, Outcome, Response, Study
 from sparkcast.study.application import STARTUP_TIME, TOTAL_TIME
 from sparkcast.study.derive import run_cost
+from sparkcast.study.names import COST
 from sparkcast.units import show_percent, show_probability, show_seconds
 from sparkcast.workloads import Guessable, Workload
 
@@ -328,6 +330,28 @@ class SearchLedger:
     def times_at(self, configuration: Configuration) -> list[float]:
         """How long they took."""
         return [step.time_s for step in self.runs_at(configuration) if step.time_s is not None]
+
+    def payoff(self, best: Tried, spent_s: float, spent_cost: float | None) -> Payoff | None:
+        """In money where the cost is searched for, else in the wall time of runs; None for what is neither."""
+        objective, today, first = self._options.objective, self._options.instead_of, self.first
+        kind = self._study.vocabulary.response(objective.response).kind
+        is_money = objective.response == COST and spent_cost is not None
+        against = today if today is not None else None if first is None else first.configuration
+        if objective.is_maximum or against is None or not (is_money or kind is Kind.TIME):
+            return None
+        took = self.costs_at if is_money else self.times_at
+        answer, before = took(best.configuration), took(against)
+        if not answer:
+            return None
+        same = next((step.configuration for step in self.runs_at(best.configuration)), best.configuration)
+        return payoff_of(
+            spent_cost if is_money and spent_cost is not None else spent_s,
+            fmean(answer),
+            fmean(before) if before else None,
+            self.shown(against),
+            self._options.runs_to_come,
+            whole=None if is_money else max(fmean(answer), self.typical_s(same)),
+        )
 
     @property
     def chance_best(self) -> float | None:

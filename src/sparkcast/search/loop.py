@@ -5,23 +5,23 @@ asks: the same answers lead to the same questions, so it goes on where it was.
 """
 
 import math
-import shlex
+import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sparkcast.data.ingest.observations import ingested_beside
-from sparkcast.display import Displayed, frame_of, plain_row
 from sparkcast.errors import RunError, StudyChangedError, StudyError
-from sparkcast.recommend.submit import conf_lines
+from sparkcast.runs.cancel import current_token
 from sparkcast.runs.reread import reread
+from sparkcast.runs.runners import canceled_by_signals
 from sparkcast.runs.session import Allowance, OnProgress, Progress, Session, Stopped, hold_results
 from sparkcast.runs.site import Site
-from sparkcast.search.base import SEARCHERS, Evaluation, HasFindings, SearchTable
-from sparkcast.search.hours import AtOtherHours, Hours
+from sparkcast.search.base import SEARCHERS, Evaluation, HasFindings
+from sparkcast.search.hours import Hours
+from sparkcast.search.lanes import LaneJob, Lanes
 from sparkcast.search.ledger import LedgerEntry, SearchLedger, Tried, TunedRun
 from sparkcast.search.options import (
     Budget,
@@ -31,21 +31,15 @@ from sparkcast.search.options import (
     runnable_candidates,
     search_of,
     slacks_of,
+    submit_lines,
     value_of,
 )
-from sparkcast.search.payoff import Payoff, payoff_of, warning_before
+from sparkcast.search.payoff import warning_before
+from sparkcast.search.result import TuneResult
+from sparkcast.search.spending import Spending
 from sparkcast.store import ResultsPlace, Store
-from sparkcast.store.rows import SearchRun
-from sparkcast.study import Configuration, Kind, Observation, Outcome, Plan, Study, Trial, Vocabulary
-from sparkcast.study.application import CORE_HOURS, TOTAL_TIME
-from sparkcast.study.derive import time_cost, total_cost
-from sparkcast.study.names import COST
-from sparkcast.study.redaction import redact
+from sparkcast.study import Configuration, Observation, Outcome, Plan, Study, Trial
 from sparkcast.units import show_money
-from sparkcast.workloads import shape_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["Budget", "Tried", "TuneOptions", "TuneResult", "TunedRun", "tune"]
 
@@ -54,42 +48,6 @@ _KEPT_TO_CONFIRM = 3  # runs, where the answer must be promised and nothing can 
 _LEAST_STARTUP_S, _STARTUP_VARIES = 30.0, 2.0  # before a run is stopped as late, beyond its deadline
 RUNS_TO_COME = 100  # of the job, unless told
 _INTERRUPTED = "interrupted"  # why a session stops after Ctrl-C
-
-
-@dataclass(frozen=True, slots=True)
-class TuneResult(Displayed):
-    study: str
-    searcher: str
-    objective: str
-    best: Tried | None  # None when the search was interrupted before there was one
-    first: Tried | None  # what it began with
-    runner_up: Tried | None
-    is_tie: bool  # whether the best and the runner-up differ by no more than noise
-    is_candidate: bool  # whether the best is among the levels of the study
-    conf: tuple[str, ...]  # paste-ready spark-submit options of the best
-    history: tuple[TunedRun, ...]
-    runs: int  # made by this search, in all its sessions
-    new: int  # of these, in this session
-    already_measured: int
-    failed: int  # of all runs it was told of
-    impossible: int  # refused without running
-    spent_s: float  # wall time of its runs, start-up included
-    spent_cost: float | None  # what they cost by the study's price
-    stopped_because: str
-    warnings: tuple[str, ...]
-    notes: tuple[str, ...]
-    interrupted: bool
-    vocabulary: Vocabulary  # what the names in it mean
-    currency: str = ""  # of the study's price
-    findings: SearchTable | None = None  # of a searcher that answers with a table rather than with the best
-    within_s: float | None = None  # the deadline
-    chance_best: float | None = None  # that the best is the best of those tried; None where noise is not known
-    payoff: Payoff | None = None  # what the search cost in runs of its answer, and when that comes back
-    at_other_hours: AtOtherHours | None = None  # None where the study is not spread over hours
-
-    def frame(self) -> "pd.DataFrame":
-        """A row for each run, in the order in which the searcher asked for it."""
-        return frame_of({**run.configuration, **plain_row(run)} for run in self.history)
 
 
 def tune(
@@ -105,6 +63,11 @@ def tune(
     """Run what the searcher asks for until it, the budget or a limit of the study says stop."""
     if budget.max_cost is not None and study.price is None:
         raise StudyError("`max_cost=` needs a price", hint="add a price, e.g. price: {core_hour: 0.05}")
+    if budget.runners > 1 and not hasattr(SEARCHERS.get(options.searcher), "ask_beside"):
+        raise StudyError(
+            f"searcher {options.searcher} makes one run after the other, so `runners={budget.runners}` does not apply",
+            hint="choose another searcher, or leave out `runners=`",
+        )
     tuning = _Tuning(Site(study), options, budget, on_progress)
     with hold_results(place, study.name, "tune") as store:
         return tuning.run(place.folder, store, resume=resume, allow_changed=allow_changed)
@@ -142,6 +105,11 @@ class _Tuning:
         self._confirming: set[Configuration] = set()  # asked for once more, though they were run
         self._incomplete: dict[Configuration, list[LedgerEntry]] = {}  # fewer earlier runs than replicates are wanted
         self._new = 0
+        self._fresh: set[str] = set()  # trials that a lane has measured, and that were not told yet
+        self._due: list[Trial] = []  # that a lane is to measure next
+        self._lane_notes: tuple[str, ...] = ()
+        self._lanes: Lanes | None = None  # None: one run after the other
+        self._telling = threading.Lock()
         self._may_run = True
         self._is_cut_short = False  # by Ctrl-C, which in the last run of all changes nothing
 
@@ -162,11 +130,25 @@ class _Tuning:
                     hint="`resume=True` shows its answer again, and continues if you allow more, e.g. `max_runs=40`",
                 ) from None
             raise
-        self._session = Session(self._site, folder, store, self._tell, command="tune", search_id=self._search_id)
+        token = current_token()
+        with token:
+            self._session = Session(self._site, folder, store, self._tell, command="tune", search_id=self._search_id)
         for note in (*self._notes, *filter(None, [warning_before(self._options.runs_to_come)])):
             self._session.note(note)
         with self._session:
-            return self._result(self._search())
+            if self._budget.runners == 1:
+                return self._result(self._search())
+            lanes = Lanes(lambda: self._session_of_lane(folder, store), self._budget.runners, token)
+            with canceled_by_signals(token), lanes:
+                self._lanes = lanes
+                reason = self._search()
+            self._lane_notes = tuple(lanes.notes)  # they were told when they came up
+            return self._result(reason)
+
+    def _session_of_lane(self, folder: Path, store: Store) -> Session:
+        site = Site(self._study)
+        site.possible(self._candidates)
+        return Session(site, folder, store, self._tell, command="tune", search_id=self._search_id)
 
     def _begin(self, store: Store, definition: Mapping[str, Any], *, resume: bool, allow_changed: bool) -> None:
         self._store = store
@@ -182,6 +164,7 @@ class _Tuning:
         for run in ingested_beside(measured, store.ingested(name), settings, self._study.fixed):
             self._ingested.setdefault(run.configuration, []).append(run)
         self._own = {key for key, o in self._known.items() if o.run_id in own}  # trials this search has finished
+        self._spending = Spending(self._site, self._ledger, store, self._search_id, self._known)
 
     def _ended_because(self, store: Store, definition: Mapping[str, Any]) -> str:
         """Why no run is left to be made of the search as it is stored; "" when one is."""
@@ -197,6 +180,8 @@ class _Tuning:
         try:
             self._tell_earlier()
             self._run_today()
+            if self._lanes is not None:
+                self._search_beside(self._lanes)
             while (asked := self._next()) is not None or self._forgotten():
                 if asked is not None and asked in self._confirming:
                     self._teach(self._answer_again(asked))
@@ -214,6 +199,81 @@ class _Tuning:
             self._is_cut_short = stop.reason == _INTERRUPTED
             return stop.reason
         return self._searcher.stopped_because or "the searcher has nothing left to try"
+
+    def _search_beside(self, lanes: Lanes) -> None:
+        """Several runs at once, until none is left to start: the searcher takes those that go on into account."""
+        self._session.note(
+            f"{self._budget.runners} runs at once: runs that share a cluster or a machine disturb each other, and take "
+            "longer than alone; for times to rely on, give each a cluster of its own"
+        )
+        stopped: BaseException | None = None
+        while True:
+            try:
+                while stopped is None and lanes.has_room and self._start(lanes):
+                    pass
+            except Stopped as stop:
+                stopped = stop
+            if stopped is not None:
+                self._due = []
+            if not lanes.running:
+                break
+            ended = lanes.wait()
+            if ended.observation is None:
+                stopped = stopped or ended.problem
+                continue
+            try:
+                self._take(ended.trial, ended.observation, lanes)
+            except Stopped as stop:
+                stopped = stopped or stop
+        if stopped is not None:
+            raise stopped
+
+    def _start(self, lanes: Lanes) -> bool:
+        """Start the run that is worth most beside those that go on; False when there is none."""
+        if self._due:
+            lanes.start(self._job(self._due.pop(0)))
+            return True
+        self._widen()
+        left = self._budget.max_runs - len(self._own) - len(lanes.running)
+        if self._options.confidence is not None and self._ledger.best is None and left <= _KEPT_TO_CONFIRM:
+            return False
+        running = dict.fromkeys(trial.configuration.only(self._varied) for trial in lanes.running)
+        for configuration in self._forgotten():
+            if configuration.only(self._varied) not in running:
+                self._teach(self._answer(configuration))
+        asked = self._searcher.ask_beside(list(running)) if running else self._searcher.ask()  # type: ignore[attr-defined]
+        if asked is None:
+            return False
+        configuration = self._candidates[0] | asked
+        if told := self._before.get(configuration):
+            self._teach(told)
+        elif not self._is_unmeasured(asked):
+            self._teach(self._answer(asked))
+        else:
+            first = self._asked.get(configuration, 0) + 1
+            missing = self._runs_each - len(self._incomplete.get(configuration, ()))
+            trials = (Trial(configuration, replicate) for replicate in range(first, first + missing))
+            self._due = [trial for trial in trials if trial.key not in self._known]
+        return True
+
+    def _take(self, trial: Trial, observation: Observation, lanes: Lanes) -> None:
+        """Keep what a lane has measured, and tell it once nothing of these settings goes on."""
+        self._keep(trial, observation)
+        self._fresh.add(trial.key)
+        if not observation.ok:
+            self._due = [due for due in self._due if due.configuration != trial.configuration]
+        if all(other.configuration != trial.configuration for other in (*lanes.running, *self._due)):
+            self._teach(self._answer(trial.configuration.only(self._varied)))
+
+    def _job(self, trial: Trial) -> LaneJob:
+        """What a lane is to do: added to the study, and within what is left."""
+        self._require_room(trial.configuration)
+        if not self._may_run:
+            raise _Unfinished
+        stored = self._store.add_trial(self._study.name, trial.configuration, trial.replicate)
+        self._tell(f"{self._standing()}: {self._ledger.show(trial.configuration)}", False)
+        allowances = tuple(self._money_left(trial.configuration))
+        return LaneJob(stored, lambda: allowances, self._late_after_s())
 
     def _teach(self, evaluation: Evaluation) -> None:
         self._told.append(evaluation)
@@ -377,9 +437,11 @@ class _Tuning:
         else:
             step = self._observed(trial, self._measure(trial), was_known=False)
         self._ledger.add(step)
-        is_told_again = known is not None and not step.was_known
+        is_new = known is None or trial.key in self._fresh
+        self._fresh.discard(trial.key)
+        is_told_again = not is_new and not step.was_known
         self._tell(f"{self._ledger.show_step(step)}{' (earlier session)' if is_told_again else ''}", True)
-        if known is None:
+        if is_new:
             self._session.require_success([s.observation for s in self._ledger.measured if s.observation is not None])
         return step
 
@@ -393,12 +455,19 @@ class _Tuning:
         self._require_room(trial.configuration)
         if not self._may_run:
             raise _Unfinished
-        stored = self._store.add_trial(self._study.name, trial.configuration, trial.replicate)
-        self._session.prepare([stored])
-        self._tell(f"{self._standing()}: {self._ledger.show(trial.configuration)}", False)
-        observation = self._session.measure(
-            stored, lambda: self._money_left(trial.configuration), at_most_s=self._late_after_s()
-        )
+        if self._lanes is not None:
+            observation = self._lanes.measure(self._job(trial))
+        else:
+            stored = self._store.add_trial(self._study.name, trial.configuration, trial.replicate)
+            self._session.prepare([stored])
+            self._tell(f"{self._standing()}: {self._ledger.show(trial.configuration)}", False)
+            observation = self._session.measure(
+                stored, lambda: self._money_left(trial.configuration), at_most_s=self._late_after_s()
+            )
+        self._keep(trial, observation)
+        return observation
+
+    def _keep(self, trial: Trial, observation: Observation) -> None:
         if observation.leaves_open:
             raise RunError(
                 f"the next run {observation.difference}",
@@ -408,7 +477,6 @@ class _Tuning:
         self._known[trial.key] = observation
         self._own.add(trial.key)
         self._new += 1
-        return observation
 
     def _late_after_s(self) -> float | None:
         """After how much wall time a run has missed the deadline, start-up included; None: it may go on."""
@@ -429,56 +497,24 @@ class _Tuning:
 
     def _require_room(self, configuration: Configuration) -> None:
         """Raise Stopped when another run would be one too many."""
-        if len(self._own) >= self._budget.max_runs:
+        running = [] if self._lanes is None else [trial.configuration for trial in self._lanes.running]
+        if len(self._own) + len(running) >= self._budget.max_runs:
             raise Stopped(f"the limit on the number of runs, {self._budget.max_runs}")
-        most, spent = self._budget.max_cost, self._spent()[1]
-        if most is not None and spent is not None and spent + self._expected_cost(configuration) > most:
+        most, spent = self._budget.max_cost, self._spending.spent()[1]
+        if most is None or spent is None:
+            return
+        if spent + math.fsum(map(self._spending.expected, [*running, configuration])) > most:
             limit, so_far = self._shown(most), self._shown(spent)
             raise Stopped(f"the next run would exceed the maximum cost of {limit}: {so_far} spent")
 
     def _money_left(self, configuration: Configuration) -> list[Allowance]:
-        most, spent, rate = self._budget.max_cost, self._spent()[1], self._rate(configuration)
+        most, spent, rate = self._budget.max_cost, self._spending.spent()[1], self._spending.rate(configuration)
         if most is None or spent is None or not rate:
             return []
         return [Allowance((most - spent) / rate, f"the maximum cost of {self._shown(most)} is used up")]
 
     def _shown(self, amount: float) -> str:
         return show_money(amount, self._study.price.currency if self._study.price else "")
-
-    def _rate(self, configuration: Configuration) -> float:
-        """What a second of a run costs, with all its jobs."""
-        price = self._study.price
-        if price is None:
-            return 0.0
-        n_jobs = shape_of(self._site.workload, configuration).jobs
-        return n_jobs * time_cost(1.0, configuration, price, self._study.vocabulary)
-
-    def _cost(self, run: SearchRun, observed: Observation | None) -> float:
-        """What a run cost, as every answer counts it; by the wall clock where it was lost, cut short or not timed."""
-        price = self._study.price
-        if price is not None and observed is not None and {CORE_HOURS, TOTAL_TIME} & {*observed.responses}:
-            cost = total_cost(observed, price, self._study.vocabulary)
-            if cost is not None:
-                return cost
-        return self._by_the_clock(run)
-
-    def _by_the_clock(self, run: SearchRun) -> float:
-        return run.duration_s * self._rate(run.configuration)
-
-    def _spent(self) -> tuple[float, float | None]:
-        """Wall time of the search's runs, those that were lost or cut short too, and what they cost."""
-        runs = self._store.search_runs(self._search_id)
-        time_s = math.fsum(run.duration_s for run in runs)
-        if self._study.price is None:
-            return time_s, None
-        observed = {run.run_id: run for run in self._known.values()}
-        return time_s, math.fsum(self._cost(run, observed.get(run.run_id)) for run in runs)
-
-    def _expected_cost(self, configuration: Configuration) -> float:
-        """What a run of these settings will cost, if executors are held for as much of it as in the runs so far."""
-        by_the_clock = math.fsum(map(self._by_the_clock, self._store.search_runs(self._search_id)))
-        share = (self._spent()[1] or 0.0) / by_the_clock if by_the_clock else 1.0
-        return self._ledger.typical_s(configuration) * self._rate(configuration) * share
 
     # ------------------------------------------------------------ what came of it
 
@@ -488,7 +524,7 @@ class _Tuning:
         findings = self._searcher.findings() if isinstance(self._searcher, HasFindings) else None
         if best is None and not is_interrupted:
             raise ledger.nothing_found(reason)
-        spent_s, spent_cost = self._spent()
+        spent_s, spent_cost = self._spending.spent()
         measured = ledger.measured
         return TuneResult(
             study=self._study.name,
@@ -499,7 +535,7 @@ class _Tuning:
             runner_up=runner_up,
             is_tie=ledger.is_tie,
             is_candidate=best is not None and self._is_candidate(best),
-            conf=() if best is None else self._conf(best),
+            conf=() if best is None else submit_lines(self._study, best.configuration),
             history=ledger.history(),
             runs=len(self._own),
             new=self._new,
@@ -511,59 +547,25 @@ class _Tuning:
             currency="" if self._study.price is None else self._study.price.currency,
             stopped_because=reason,
             warnings=(*self._searcher.warnings, *(ledger.doubts() if findings is None else ())),
-            notes=self._session.notes,
+            notes=tuple(dict.fromkeys((*self._session.notes, *self._lane_notes))),
             interrupted=is_interrupted,
             vocabulary=self._study.vocabulary,
             findings=findings,
             within_s=self._options.within_s,
             chance_best=None if findings is not None else ledger.chance_best,
             at_other_hours=None if findings is not None else self._hours.found(),
-            payoff=None if best is None or findings is not None else self._payoff(best, spent_s, spent_cost),
-        )
-
-    def _payoff(self, best: Tried, spent_s: float, spent_cost: float | None) -> Payoff | None:
-        """In money where the cost is searched for, else in the wall time of runs; None for what is neither."""
-        objective, today = self._options.objective, self._options.instead_of
-        kind = self._study.vocabulary.response(objective.response).kind
-        is_money = objective.response == COST and spent_cost is not None
-        first = self._ledger.first
-        against = today if today is not None else None if first is None else first.configuration
-        if objective.is_maximum or against is None or not (is_money or kind is Kind.TIME):
-            return None
-        took = self._ledger.costs_at if is_money else self._ledger.times_at
-        answer, before = took(best.configuration), took(against)
-        if not answer:
-            return None
-        whole = (
-            None if is_money else max(fmean(answer), self._ledger.typical_s(self._candidates[0] | best.configuration))
-        )
-        return payoff_of(
-            spent_cost if is_money and spent_cost is not None else spent_s,
-            fmean(answer),
-            fmean(before) if before else None,
-            self._ledger.shown(against),
-            self._options.runs_to_come,
-            whole=whole,
+            payoff=None if best is None or findings is not None else ledger.payoff(best, spent_s, spent_cost),
         )
 
     def _is_candidate(self, best: Tried) -> bool:
         return (self._candidates[0] | best.configuration) in self._possible
 
-    def _conf(self, best: Tried) -> tuple[str, ...]:
-        """The best as spark-submit options; the user's own properties win, as they did in the runs."""
-        given = redact(self._study.spark.conf)
-        ours = [
-            line
-            for line in conf_lines(self._study.fixed | best.configuration, self._study.vocabulary)
-            if line.removeprefix("--conf ").partition("=")[0] not in given
-        ]
-        return (*ours, *(f"--conf {shlex.quote(f'{name}={value}')}" for name, value in given.items()))
-
     def _tell(self, text: str, is_note: bool) -> None:
         done = len(self._own)
         total = max(self._most_runs, done)
-        remaining = (total - done) * self._ledger.typical_s()
-        self._on_progress(Progress(done, total, text, remaining or None, is_note))
+        remaining = (total - done) * self._ledger.typical_s() / self._budget.runners
+        with self._telling:
+            self._on_progress(Progress(done, total, text, remaining or None, is_note))
 
     def _standing(self) -> str:
         best, ledger = self._ledger.best, self._ledger

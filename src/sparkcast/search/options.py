@@ -1,6 +1,7 @@
 """What a search is about: the objective, the candidates, and what tells one search from another."""
 
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,6 +11,7 @@ from sparkcast.errors import InfeasibleError, StudyError
 from sparkcast.recommend import Limit
 from sparkcast.recommend.question import Objective, Question, limits_of, objective_of
 from sparkcast.recommend.resources import Resources, resources_of
+from sparkcast.recommend.submit import conf_lines
 from sparkcast.registry import did_you_mean
 from sparkcast.runs.site import Site
 from sparkcast.search.base import Search
@@ -17,9 +19,10 @@ from sparkcast.search.safe import one_change_each
 from sparkcast.study import Configuration, Dataset, Kind, Level, Observation, Study, Vocabulary, same_level
 from sparkcast.study.derive import derive_responses, make_dataset, time_cost
 from sparkcast.study.names import COST
+from sparkcast.study.redaction import redact
 from sparkcast.units import require_seed
 
-MAX_RUNS = 20
+MAX_RUNS, MOST_RUNNERS = 20, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +69,14 @@ class Budget:
     max_cost: float | None = None
     runs_to_come: int | None = None  # of the job with the settings found: what the search must pay for itself in
     instead_of: Mapping[str, Level] | None = None  # the settings the job has today: what the search must do better than
+    runners: int = 1  # runs that are made at once
 
     def __post_init__(self) -> None:
+        if not 1 <= self.runners <= MOST_RUNNERS:
+            raise StudyError(
+                f"`runners={self.runners}` is not between 1 and {MOST_RUNNERS}",
+                hint="each is a cluster or a share of one",
+            )
         if self.max_runs < 1:
             raise StudyError(f"`max_runs={self.max_runs}` is not positive", hint="e.g. `max_runs=20`")
         if self.max_cost is not None and not (math.isfinite(self.max_cost) and self.max_cost > 0):
@@ -310,6 +319,17 @@ def value_of(study: Study, objective: Objective, observation: Observation) -> tu
     if value is None or not math.isfinite(value):
         return None, f"it has no {objective.response}"
     return value, ""
+
+
+def submit_lines(study: Study, configuration: Configuration) -> tuple[str, ...]:
+    """Settings as spark-submit options; the user's own properties win, as they did in the runs."""
+    given = redact(study.spark.conf)
+    ours = [
+        line
+        for line in conf_lines(study.fixed | configuration, study.vocabulary)
+        if line.removeprefix("--conf ").partition("=")[0] not in given
+    ]
+    return (*ours, *(f"--conf {shlex.quote(f'{name}={value}')}" for name, value in given.items()))
 
 
 def _per_second(study: Study, objective: Objective, candidates: Sequence[Configuration]) -> tuple[float, ...] | None:

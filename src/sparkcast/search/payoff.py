@@ -53,10 +53,13 @@ def payoff_of(
 
 def warning_before(runs_to_come: int | None) -> str:
     """What to know before a search begins; "" when it is likely to pay."""
-    if runs_to_come is None or runs_to_come >= FEWEST_RUNS:
+    costs = f"it costs about {USUAL_COST} runs of its answer"
+    if runs_to_come is None:
+        return (
+            f"a search seldom pays for a job that will run fewer than {FEWEST_RUNS} times: {costs}; "
+            "`runs_to_come=N` says how often it will run"
+        )
+    if runs_to_come >= FEWEST_RUNS:
         return ""
     times = "once" if runs_to_come == 1 else f"{runs_to_come} times"
-    return (
-        f"for a job that will run {times} a search seldom pays: it costs about {USUAL_COST} runs of its answer; "
-        "prefer sensible settings, or a few runs"
-    )
+    return f"for a job that will run {times} a search seldom pays: {costs}; prefer sensible settings, or a few runs"

@@ -33,6 +33,7 @@ _WRITERS = {
     "StorePruned": ("stores", "write_pruned"),
     "TokenAnswer": ("tokens", "write"),
     "TuneResult": ("tuning", "write"),
+    "UnrunAnswer": ("tuning", "write_unrun"),
     "Validation": ("validation", "write"),
     "Watched": ("watching", "write"),
     "WhatIf": ("whatif", "write"),

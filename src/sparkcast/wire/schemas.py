@@ -65,6 +65,7 @@ def documents() -> dict[str, Any]:
     from sparkcast.replications import Replicated
     from sparkcast.runs.campaign import CampaignResult
     from sparkcast.search.loop import TuneResult
+    from sparkcast.search.unrun import UnrunAnswer
     from sparkcast.store.checking import StoreChecked
     from sparkcast.store.copying import StoreCopied
     from sparkcast.store.migrating import StoreMigrated
@@ -90,7 +91,7 @@ def documents() -> dict[str, Any]:
         "queue": QueueAnswer,
         "queue admit": Decision,
         "profile": Profile | LogComparison,
-        "recommend": Recommendation,
+        "recommend": Recommendation | UnrunAnswer,
         "replicate": Replicated,
         "report": Written,
         "run": CampaignResult | list[str],

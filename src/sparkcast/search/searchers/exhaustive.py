@@ -1,5 +1,7 @@
 """Exhaustive search: the price of certainty."""
 
+from collections.abc import Sequence
+
 from sparkcast.search.base import SEARCHERS, Evaluation, Search
 from sparkcast.search.points import known_from, points_of
 from sparkcast.study import Configuration
@@ -16,7 +18,10 @@ class Exhaustive:
         self._evaluations: list[Evaluation] = []
 
     def ask(self) -> Configuration | None:
-        tried = set(known_from(self._evaluations, self._points).tried)
+        return self.ask_beside(())
+
+    def ask_beside(self, running: Sequence[Configuration]) -> Configuration | None:
+        tried = {*known_from(self._evaluations, self._points).tried, *map(self._points.place, running)}
         return next((c for i, c in enumerate(self._points.candidates) if i not in tried), None)
 
     def tell(self, evaluation: Evaluation) -> None:

@@ -9,7 +9,7 @@ itself.
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -34,6 +34,7 @@ from sparkcast.search.jobs import RARELY, JobGrid, JobLaws, flat
 from sparkcast.search.opening import promised, told_for_its_money
 from sparkcast.search.points import CandidateMeans, known_from
 from sparkcast.search.posterior import Sampler
+from sparkcast.study import Configuration
 
 _RUNS_TO_COME = 100  # of the job, unless told: a trial as dear as the best run must save 1 % to be worth it
 _MUCH = 0.02  # of the range of memory: so near to the most there is
@@ -45,6 +46,17 @@ _RARELY_IN_TIME = 1e-3  # nothing is taken to be in time more rarely
 _TINY = 1e-300
 
 
+@dataclass(frozen=True, slots=True)
+class BeforeRuns:
+    """Jobs that this one may be, one row each, and the candidates, one column each."""
+
+    weights: Floats  # of the jobs
+    values: Floats  # the objective as a logarithm, up to a constant of each job
+    failures: Floats  # probabilities
+    points: Floats  # the candidates, one row each
+    promise: Floats  # the share of the best that each candidate is expected to reach
+
+
 @SEARCHERS.register("guided")
 class Guided(Chooser):
     """Models how jobs scale and fail, learns from earlier workloads, and picks the run that pays off most."""
@@ -54,8 +66,23 @@ class Guided(Chooser):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        ignored = self._prior.ignored if self._points.candidates else ()
-        return (f"{', '.join(ignored)} not used: different settings",) if ignored else ()
+        return (f"{', '.join(self.ignored)} not used: different settings",) if self.ignored else ()
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """Earlier workloads that say nothing of the candidates."""
+        return self._prior.ignored if self._points.candidates else ()
+
+    @property
+    def candidates(self) -> tuple[Configuration, ...]:
+        return self._points.candidates
+
+    def before(self) -> BeforeRuns:
+        """What is believed before the first run."""
+        jobs, weights = self._prior.jobs, self._prior.weights
+        promise = self._promise(known_from((), self._points))
+        values = jobs.log_times + self._offsets
+        return BeforeRuns(weights / weights.sum(), values, jobs.failures, self._points.coordinates, promise)
 
     def _next(self, known: CandidateMeans, left: list[int]) -> int | None:
         best = self._best(known)
@@ -71,6 +98,16 @@ class Guided(Chooser):
             self._why = f"no further run is expected to pay for itself within {self._runs_to_come} runs of the job"
             return None
         return left[int(np.argmax(worth))]
+
+    def _expected(self, known: CandidateMeans, place: int) -> float:
+        """The median over the jobs it may be. Before the first run only differences between candidates count."""
+        if not self._is_time:
+            return super()._expected(known, place)
+        if known.values:
+            outlook = self._outlook(known, self._prior)
+            return math.exp(float(outlook.weights @ outlook.values[:, place]))
+        before = self._prior.jobs.log_times[:, place] + self._offsets[place]
+        return math.exp(float(self._prior.weights @ before))
 
     def _choice(self, known: CandidateMeans, left: list[int], worth: Floats) -> int:
         """The candidate that is worth most; of those with much memory, where one is wanted and worth anything."""

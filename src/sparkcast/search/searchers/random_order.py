@@ -1,6 +1,7 @@
 """Random search: the baseline of every search."""
 
 import random
+from collections.abc import Sequence
 
 from sparkcast.search.base import SEARCHERS, Evaluation, Search
 from sparkcast.study import Configuration
@@ -18,6 +19,9 @@ class RandomOrder:
 
     def ask(self) -> Configuration | None:
         return self._left.pop() if self._left else None
+
+    def ask_beside(self, running: Sequence[Configuration]) -> Configuration | None:
+        return self.ask()
 
     def tell(self, evaluation: Evaluation) -> None:
         pass
