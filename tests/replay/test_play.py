@@ -1,6 +1,7 @@
 """Schedules that are known: by textbooks, or because anything else would be impossible."""
 
 import heapq
+from dataclasses import replace
 from itertools import pairwise
 from random import Random
 
@@ -126,6 +127,13 @@ def test_executors_that_come_late_or_go_early_are_used_while_they_are_there() ->
     played = play(workload([stage([1.0] * 5)]), ReplayCluster(nodes))
     assert played.wall_s == 3  # two tasks at 0, one at 1, two at 2
     assert played.core_hours * 3600 == pytest.approx(3 + 2 + 1)
+
+
+def test_a_task_that_failed_is_repeated_in_the_next_slot_but_one() -> None:
+    failing = replace(stage([4.0, 1.0, 3.0]), retries={0: 2})
+    assert play(workload([failing]), cluster(3)).wall_s == pytest.approx(7.001)
+    tasks = play(workload([replace(stage([4.0, 1.0, 9.0, 3.0]), retries={0: 3})]), cluster(1), record=True).tasks
+    assert [task.index for task in tasks] == [0, 1, 3, 2]
 
 
 def test_tasks_go_where_their_partition_is_cached() -> None:

@@ -414,6 +414,16 @@ def test_a_task_whose_end_was_booked_late_does_not_delay_the_next_one() -> None:
     assert play(made.work, made.cluster).wall_s == pytest.approx(13, abs=0.01)
 
 
+def test_an_attempt_after_a_failure_is_a_retry_and_a_speculative_copy_is_not() -> None:
+    tasks = [
+        T(2, 4, 0, 1, executor="0", reason="ExceptionFailure"), T(2, 5, 0, 2, executor="1"),
+        T(4, 6, 0, 1, attempt=1, executor="0"), T(4.5, 5, 0, 2, attempt=1, executor="2", reason="TaskKilled"),
+    ]  # fmt: skip
+    made = source(log_of(tasks, end=7, executors=FOUR, profiles=ONE_CORE, spark=FIXED)).work
+    assert made.stages[0].retries == {0: 2}
+    assert play(made, source(two_jobs()).cluster).wall_s == pytest.approx(7, abs=0.05)
+
+
 def test_executors_whose_first_tasks_start_one_after_the_other_were_ready_together() -> None:
     tasks = [T(12 + n / 4, 22, 0, n, executor=str(n)) for n in range(4)]
     stages = [Stage(0, n_tasks=4, submitted_ms=at(2), completed_ms=at(22))]

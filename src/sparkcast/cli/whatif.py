@@ -7,6 +7,8 @@ import typer
 
 from sparkcast.cli._output import Details, Force, Json, Verbose, emit, say, show
 
+_MOST = 1000  # numbers of executors or cores in one question
+
 
 def register(app: typer.Typer) -> None:
     app.command()(whatif)
@@ -78,11 +80,14 @@ def _counts(name: str, text: str | None) -> list[int] | None:
     for part in text.split(","):
         low, dots, high = part.strip().partition("..")
         try:
-            numbers += range(int(low), int(high) + 1) if dots else [int(low)]
+            first, last = int(low), int(high if dots else low)
         except ValueError:
             raise StudyError(f"--{name} {text!r} is not a list of numbers", hint="write it as 1,2,4 or 1..8") from None
-        if len(numbers) > 1000:
-            raise StudyError(f"--{name} {text!r} is more than 1000 numbers", hint="give fewer, such as 1,2,4,8")
+        if last < first:
+            raise StudyError(f"--{name} {text!r} counts down", hint=f"write it as {last}..{first}")
+        numbers += range(first, min(last, first + _MOST) + 1)
+        if len(numbers) > _MOST:
+            raise StudyError(f"--{name} {text!r} is more than {_MOST} numbers", hint="give fewer, such as 1,2,4,8")
     return numbers
 
 

@@ -58,7 +58,8 @@ def _changed(
         around = np.full(len(work), workload.quiet_around_s)
         if len(work) == len(stage.around_s):
             around = np.minimum(around, stage.around_s)
-    return replace(stage, work_s=work, around_s=around, index=index)
+    retries = stage.retries if len(work) == len(stage.work_s) else {}
+    return replace(stage, work_s=work, around_s=around, index=index, retries=retries)
 
 
 def _is_tiny(stage: StageWork) -> bool:

@@ -17,7 +17,9 @@ from sparkcast.replay.cluster import Allocation, Node, ReplayCluster, core_hours
 from sparkcast.replay.workload import RecordedWork, StageWork
 
 # What ends comes before what begins at the same moment.
-_FINISH, _STAGE_DONE, _JOB_END, _SUBMIT, _READY, _UP, _DOWN, _LOOK = range(8)
+_FINISH, _STAGE_DONE, _JOB_END, _SUBMIT, _READY, _UP, _DOWN, _LOOK, _RETRY = range(9)
+
+_NEWS_S = 0.001  # Spark hears of a failure after it has given the slot away
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,7 @@ class _Loop:
             for earlier in job.after:
                 self.later.setdefault(earlier, []).append(place)
         self.in_pool: dict[str, int] = {}
+        self.retried: dict[int, _Open] = {}  # stages in which tasks fail
         self.cached: dict[int, dict[int, int]] = {}  # RDD -> partition -> executor
         self.busy_s = 0.0
         self.tasks: list[TaskPlayed] = []
@@ -168,6 +171,19 @@ class _Loop:
             self.offer(one)
         elif kind == _DOWN:
             self.go(one)
+        elif kind == _RETRY:
+            self.failed(one, other)
+
+    def failed(self, place: int, retry: int) -> None:
+        """A task has failed: Spark starts it again before those that have not run yet."""
+        opened = self.retried[place]
+        if opened.waiting is not None:
+            opened.waiting.insert(opened.next, retry)
+        if all(one is not opened for _, one in self.open):
+            self.let_in(opened)
+
+    def let_in(self, opened: _Open) -> None:
+        insort(self.open, (tuple(opened.order), opened), key=lambda pair: pair[0])
 
     def go(self, node: int) -> None:
         """An executor takes no more tasks; those that run there end as they did."""
@@ -203,7 +219,13 @@ class _Loop:
                     opened.local.setdefault(node, deque()).append(task)
                 else:
                     opened.waiting.append(task)
-        insort(self.open, (tuple(opened.order), opened), key=lambda pair: pair[0])
+        if stage.retries and not stage.is_barrier:
+            repeats = set(stage.retries.values())
+            anywhere = range(stage.n_tasks) if opened.waiting is None else opened.waiting
+            opened.waiting = [t for t in anywhere if t not in repeats]
+            opened.local = {node: deque(t for t in own if t not in repeats) for node, own in opened.local.items()}
+            self.retried[place] = opened
+        self.let_in(opened)
 
     def finished(self, now: float, place: int, node: int) -> None:
         self.n_tasks -= 1
@@ -353,6 +375,8 @@ class _Loop:
         if self.record:
             self.tasks.append(TaskPlayed(place, int(one.stage.index[task]), node, now, now + took))
         heapq.heappush(self.events, (now + took, _FINISH, place, node))
+        if place in self.retried and (retry := one.stage.retries.get(task)) is not None:
+            self.push(now + took + _NEWS_S, _RETRY, place, retry)
 
     def offer(self, node: int) -> None:
         if self.free[node] > 0 and self.is_up[node]:

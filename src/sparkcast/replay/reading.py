@@ -158,12 +158,26 @@ class _WorkReader:
                     caches=tuple(rdd.rdd_id for rdd in stage.rdds if rdd.is_cached and rdd.rdd_id not in caches),
                     reads_cached=self._read_cached(stage, rows, caches),
                     bytes_read=kinds.bytes_read(rows),
+                    retries=self._retries(rows),
                 )
             )
             for rdd in made[-1].caches:
                 caches[rdd] = place
             place_of[stage.stage_id] = place
         return tuple(made)
+
+    def _retries(self, rows: NDArray[np.int64]) -> dict[int, int]:
+        """The places of tasks that failed, and of those that repeat them. Speculative copies do not wait for one."""
+        if len(np.unique(self.index[rows])) == len(rows):
+            return {}
+        found: dict[int, int] = {}
+        latest: dict[int, int] = {}  # of each partition
+        for place, (row, index) in enumerate(zip(rows.tolist(), self.index[rows].tolist(), strict=True)):
+            before = latest.get(index)
+            if before is not None and self.finish[rows[before]] <= self.launch[row]:
+                found[before] = place
+            latest[index] = place
+        return found
 
     def _delay(self, stage: Stage, ready: int, first: int, launches: Integers, finishes: Integers) -> float:
         """Of the driver: not while all slots were taken, or none was ready."""

@@ -88,6 +88,7 @@ class StageWork:
     caches: tuple[int, ...] = ()  # RDDs of which this stage makes the cached partitions
     reads_cached: int = -1  # the RDD whose cached partitions its tasks go to; -1 for none
     bytes_read: float = 0.0
+    retries: Mapping[int, int] = field(default_factory=dict)  # a failed task -> the one that repeats it
 
     @property
     def n_tasks(self) -> int:
