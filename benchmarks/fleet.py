@@ -24,6 +24,7 @@ from sparkcast.history.learn import learn_prior
 from sparkcast.history.model import TOTAL, WORK, JobModel, RunQuantity
 from sparkcast.history.points import RunPoint, points_of
 from sparkcast.history.prior import FleetPrior
+from sparkcast.history.resembling import NewJob, resembling, words_of
 from sparkcast.history.savings import savings_of
 
 _OWN_NAMES = {"spark.executor.instances": "executors", "spark.executor.memory": "memory"}
@@ -75,6 +76,7 @@ def show_forecasts(fleet: Fleet, points: Mapping[str, Sequence[RunPoint]]) -> No
         models = models or made
         show_errors(quantity, made)
     show_first_runs(models)
+    show_new_jobs(points)
     naive = [abs(a.total_s / b.total_s - 1) for own in points.values() for a, b in zip(own[8:], own[7:], strict=False)]
     print(f"  {'the last run again':<42}{np.median(naive):>6.1%}{np.mean(naive):>7.1%}")
     print(
@@ -105,6 +107,20 @@ def show_first_runs(models: Mapping[str, JobModel]) -> None:
         inside, below = (np.mean([one.is_calibrated for one in scored]), np.mean([one.below < 0.9 for one in scored]))
         name = f"{TOTAL.name}, after {n} run{'' if n == 1 else 's'}"
         print(f"  {name:<42}{np.median(errors):>6.1%}{np.mean(errors):>7.1%}{inside:>14.1%}{below:>22.1%}")
+
+
+def show_new_jobs(points: Mapping[str, Sequence[RunPoint]]) -> None:
+    """The first run of each job from those of all others that resemble it."""
+    errors, inside = [], []
+    for job, own in points.items():
+        asked = NewJob(own[0].input_size, own[0].slots, words=words_of(job))
+        found = resembling({name: runs for name, runs in points.items() if name != job}, asked)
+        if found is not None:
+            low, high = found.time.distribution().interval(0.9)
+            errors.append(abs(math.exp(found.time.mean) / own[0].total_s - 1))
+            inside.append(low <= own[0].total_s <= high)
+    title = "a job that never ran, from those alike"
+    print(f"  {title:<42}{np.median(errors):>6.1%}{np.mean(errors):>7.1%}{np.mean(inside):>14.1%}")
 
 
 def truth_of(fleet: Fleet, job: str, points: Sequence[RunPoint]) -> Truth:

@@ -1,20 +1,26 @@
 """How quick the pages are: first paint and weight with many jobs in the store, and the slider's answer in a browser.
 
-    python benchmarks/page.py --jobs 1000 --runs 100
+    python benchmarks/page.py --jobs 1000 --runs 100   # in a browser; needs Chromium and playwright
+    python benchmarks/page.py --jobs 1000 --cpu        # CPU time of the server alone, whatever else runs
 
-Both sides of each ratio are from the same run. Needs Chromium and playwright.
+Forecasts of many histories take minutes; `--cpu` repeats those of eight jobs under other names instead.
 """
 
 import argparse
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from statistics import median, quantiles
+from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-from pages_support import a_fleet, a_study, chromium, service
+from pages_support import a_fleet, a_study, chromium, learn_all, service
+
+if TYPE_CHECKING:
+    from fastapi.testclient import TestClient
 
 _MOVES = 60
 _BAR_MS, _PAINT_MS = 100.0, 1000.0
@@ -24,7 +30,11 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--jobs", type=int, default=200)
     parser.add_argument("--runs", type=int, default=20, help="of each job")
+    parser.add_argument("--cpu", action="store_true", help="measure CPU time of the server instead of a browser")
     given = parser.parse_args()
+    if given.cpu:
+        measure_cpu(given.jobs)
+        return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         began = time.perf_counter()
@@ -32,6 +42,49 @@ def main() -> None:
         print(f"store of {given.jobs} jobs, {given.jobs * given.runs:,} runs, in {time.perf_counter() - began:.0f} s")
         with service(a_study(folder), store=store) as address:
             measure(address, given.jobs)
+
+
+def measure_cpu(n_jobs: int) -> None:
+    """Median of a few answers, each after another one has warmed it up."""
+    from fastapi.testclient import TestClient
+
+    from sparkcast.serve.app import create_app
+    from sparkcast.serve.settings import ServeSettings
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        settings = ServeSettings((str(a_study(folder)),), str(a_fleet(folder / "team.sqlite")), workers=0)
+        with TestClient(app := create_app(settings)) as client:
+            learn_all(app)
+            keeper = app.state.board
+            board = keeper.board
+            numbers = range(n_jobs)
+            stories = tuple(
+                replace(board.stories[k % len(board.stories)], name=f"job-{k:04d}") if k >= len(board.stories) else s
+                for k, s in ((k, board.stories[k % len(board.stories)]) for k in numbers)
+            )
+            keeper.board = replace(board, stories=stories, sparks=tuple(board.sparks[k % 8] for k in numbers))
+            slider = "/run/answer?job=intent-model&within={}s"
+            paths = (
+                "/",
+                f"/?n={n_jobs}",
+                "/jobs/features-nightly",
+                "/run?job=intent-model",
+                slider,
+                "/studies",
+                "/logs",
+            )
+            print(f"{n_jobs:,} jobs\n{'page':<44} {'CPU':>8} {'weight':>9}")
+            for path in paths:
+                took, size = zip(*(_answered(client, path.format(300 + 10 * k)) for k in range(6)), strict=True)
+                print(f"{path:<44} {1000 * median(took[1:]):>5.0f} ms {size[-1] / 1024:>6.0f} kB")
+
+
+def _answered(client: "TestClient", path: str) -> tuple[float, int]:
+    began = time.process_time()
+    answer = client.get(path)
+    assert answer.status_code == 200, answer.text[:200]
+    return time.process_time() - began, len(answer.content)
 
 
 def measure(address: str, n_jobs: int) -> None:

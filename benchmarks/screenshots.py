@@ -50,7 +50,7 @@ SHOTS = {  # name: which service, and the address
     "empty": ("empty", "/"),
 }
 LOOKS = ((1280, "light", 900), (390, "dark", 390))  # width, scheme, and width of the picture
-MOST_HEIGHT, COLORS = 1900, 48
+MOST_HEIGHT, COLORS = 1700, 96
 
 
 def main() -> None:
@@ -96,7 +96,7 @@ def keep(picture: Image.Image, name: str, width: int) -> None:
     if picture.width > width:
         picture = picture.resize((width, round(picture.height * width / picture.width)), Image.Resampling.LANCZOS)
     file = IMAGES / f"{name}.png"
-    picture.quantize(COLORS, dither=Image.Dither.NONE).save(file, optimize=True)
+    picture.quantize(COLORS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(file, optimize=True)
     print(f"{file.name} {file.stat().st_size // 1024} kB", flush=True)
 
 

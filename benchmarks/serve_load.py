@@ -272,14 +272,15 @@ def many_jobs(folder: Path, n_jobs: int, n_runs: int, asked: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--seconds", type=float, default=5, help="for each endpoint; 0 leaves the first part out")
     parser.add_argument("--connections", type=int, default=32)
     parser.add_argument("--jobs", type=int, default=1000, help="in the store of the second part; 0 leaves it out")
     parser.add_argument("--asked", type=int, default=50, help="of these jobs")
     given = parser.parse_args()
     print(f"load of the machine before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        endpoints_under_load(Path(folder), Pressure(given.seconds, given.connections))
+        if given.seconds:
+            endpoints_under_load(Path(folder), Pressure(given.seconds, given.connections))
         if given.jobs:
             many_jobs(Path(folder), given.jobs, 16, min(given.asked, given.jobs))
 

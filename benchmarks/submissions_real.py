@@ -133,7 +133,13 @@ class Chooser:
 
     def __init__(self, store: str) -> None:
         data = api.load_data(store, study="train")
-        self._model = api.fit(data, model="courier").model
+        model = api.fit(data, model="courier").model
+        self._times = {  # ahead, so that a choice takes no time
+            jobs: [
+                one.prediction.value for one in api.predict(model, [{"batch_size": b, "jobs": jobs} for b in BATCHES])
+            ]
+            for jobs in AT_ONCE
+        }
         self._accuracy = {
             batch: fmean(
                 run.responses["accuracy"]
@@ -144,8 +150,7 @@ class Chooser:
         }
 
     def batch(self, n_running: int, within_s: float) -> int:
-        at = [{"batch_size": batch, "jobs": min(n_running + 1, AT_ONCE[-1])} for batch in BATCHES]
-        times = [one.prediction.value for one in api.predict(self._model, at)]
+        times = self._times[min(n_running + 1, AT_ONCE[-1])]
         good = [batch for batch, time_s in zip(BATCHES, times, strict=True) if time_s <= within_s]
         return max(good, key=self._accuracy.__getitem__) if good else BATCHES[times.index(min(times))]
 

@@ -308,7 +308,28 @@ def french_price() -> str:
     return lines("Machines ;Mémoire ;Temps d'exécution ;Etat ;Prix", *rows)
 
 
+def training_log() -> str:
+    """What came out is told by the rows alone: the best epoch, a verdict in words nobody listed."""
+    best = (5, 5, 6, 9, 9, 9, 9, 5)
+    rows = [
+        f"{s},{lr},{bs},{opt},{120 / bs * 32 + i:.0f},{best[i]},{'good' if best[i] > 5 else 'meh'},{1 + lr * i:.1f}x"
+        for i, (lr, bs, opt, s) in enumerate(product((0.001, 0.01), (32, 64), ("adam", "sgd"), (42,)))
+    ]
+    return lines("random_state,lr,bs,optimizer,wall_s,best_epoch,verdict in words,vs baseline", *rows)
+
+
+def indian() -> str:
+    rows = [f'{n},{m},{60 / n + 16 / m:.1f},"₹1,23,{400 + i}.50"' for i, (n, m) in enumerate(_GRID)]
+    return lines("Nodes,RAM (GB),Time (mins),Cost", *rows)
+
+
 # ---------------------------------------------------------------- what is asked about
+
+
+def catalan() -> str:
+    """A heading and a word for good runs that are on no list, beside a word for failures that is."""
+    rows = [f"{n};{m};{60 / n + 16 / m:.1f};{'correcte' if i else 'error'}" for i, (n, m) in enumerate(_GRID)]
+    return lines("Nombre de nodes;Memòria (GB);Temps (min);Estat", *rows)
 
 
 def fused() -> str:

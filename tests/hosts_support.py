@@ -85,16 +85,9 @@ class Hosts:
     def reconnect(self, name: str) -> None:
         self._ip(name, "link", "set", "eth0", "up")
 
-    def limit_rate(self, name: str, rate: str) -> None:
-        """What a host sends, such as 20mbit."""
-        limit = ["tc", "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", rate, "burst", "64kb", "latency", "400ms"]
-        command = ["ip", "netns", "exec", self.ns(name), *limit]
-        subprocess.run(command, check=True, capture_output=True)
-
     def start(self, name: str, *command: str, **env: str) -> "subprocess.Popen[bytes]":
         """A process on a host, with its output in a file of its name."""
         local = {"SPARK_LOCAL_IP": self.address[name], "SPARK_LOCAL_HOSTNAME": self.address[name]}
-        local["SPARKCAST_NODE"] = name  # one kernel would be one machine to the sampler
         with (self._folder / f"{name}.log").open("ab") as log:
             process = subprocess.Popen(
                 ["ip", "netns", "exec", self.ns(name), *command],
@@ -109,22 +102,9 @@ class Hosts:
     def log(self, name: str) -> str:
         return (self._folder / f"{name}.log").read_text()
 
-    def start_zookeeper(self, name: str) -> None:
-        """One that Spark brings along, by which masters agree who leads."""
-        main, folder = "org.apache.zookeeper.server.ZooKeeperServerMain", self._folder / "zookeeper"
-        options = {
-            "JAVA_TOOL_OPTIONS": "-Dzookeeper.admin.enableServer=false -Xmx128m",
-            "JAVA_HOME": str(self._java.home),
-        }
-        self.start(name, str(self._spark.home / "bin" / "spark-class"), main, "2181", str(folder), **options)
-        wait_until(lambda: "binding to port" in self.log(name) or "started" in self.log(name))
-
-    def start_spark(self, master: str, *workers: str, standby: str = "", zookeeper: str = "") -> None:
+    def start_spark(self, master: str, *workers: str) -> None:
         """A master and workers with a core each, which notice in seconds that a host is gone."""
         options = "-Dspark.worker.timeout=15 -Dspark.network.timeout=20s -Dspark.master.rest.enabled=false"
-        if zookeeper:
-            options += " -Dspark.deploy.recoveryMode=ZOOKEEPER"
-            options += f" -Dspark.deploy.zookeeper.url={self.address[zookeeper]}:2181"
         env = {
             "SPARK_NO_DAEMONIZE": "1",
             "SPARK_DAEMON_MEMORY": "256m",
@@ -133,14 +113,11 @@ class Hosts:
             "SPARK_LOG_DIR": str(self._folder),
             "JAVA_HOME": str(self._java.home),
         }
-        masters = [master, *([standby] if standby else [])]
-        run, url = str(self._spark.home / "bin" / "spark-class"), self.master_url(*masters)
-        for name in masters:
-            self.start(
-                name, run, "org.apache.spark.deploy.master.Master", "--host", self.address[name], "--port", "7077",
-                "--webui-port", "8080", **env,
-            )  # fmt: skip
-            wait_until(lambda name=name: "Starting Spark master" in self.log(name))  # type: ignore[misc]
+        run, url = str(self._spark.home / "bin" / "spark-class"), self.master_url(master)
+        self.start(
+            master, run, "org.apache.spark.deploy.master.Master", "--host", self.address[master], "--port", "7077",
+            "--webui-port", "8080", **env,
+        )  # fmt: skip
         for worker in workers:
             folder = self._folder / f"work-{worker}"
             self.start(
@@ -149,5 +126,5 @@ class Hosts:
             )  # fmt: skip
         wait_until(lambda: self.log(master).count("Registering worker") >= len(workers))
 
-    def master_url(self, *masters: str) -> str:
-        return f"spark://{','.join(f'{self.address[name]}:7077' for name in masters)}"
+    def master_url(self, name: str) -> str:
+        return f"spark://{self.address[name]}:7077"

@@ -98,7 +98,7 @@ def process_of(words: list[str], client: Client) -> Iterator["subprocess.Popen[b
     environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
     process = subprocess.Popen([sys.executable, "-m", "sparkcast", "serve", *words], env=environment)
     try:
-        eventually(lambda: process.poll() is not None or is_up(client), 120)
+        eventually(lambda: process.poll() is not None or is_up(client))
         assert process.poll() is None
         yield process
     finally:
@@ -113,7 +113,7 @@ def is_up(client: Client) -> bool:
         return False
 
 
-def eventually(found: Any, seconds: float = 30.0) -> Any:
+def eventually(found: Any, seconds: float = 300.0) -> Any:
     """What `found` returns as soon as it is true."""
     until = time.monotonic() + seconds
     while not (value := found()):

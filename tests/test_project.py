@@ -64,8 +64,7 @@ def test_every_module_is_a_room() -> None:
 # Names of settings and responses mean something only where they are declared: by workloads and in the tables of usual
 # names, of their translations and of their words. The suites for plugs make up data, and the demonstration is a study.
 DECLARED = "n_gpus accuracy batch_size executors sampling_rate learning_rate throughput time_s cost".split()
-USUAL_NAMES = ("study/names.py", "study/headings.py", "study/heading_words.py", "study/heading_scripts.py")
-SPEAK_OF_NAMES = ("workloads/", "testing/", *USUAL_NAMES, "demo.py")
+SPEAK_OF_NAMES = ("workloads/", "testing/", "study/names.py", "study/heading", "demo.py")
 # Fields of Spark's executors, of seconds and of learning algorithms, whatever settings are called.
 OWN_WORDS = {"executors", "learning_rate", "time_s", "cost", "throughput"}
 OWN_KEYS = {("observe/report.py", "time_s"), ("study/application.py", "time_s"), ("store/schema.py", "time_s")}
@@ -112,6 +111,7 @@ NO_PLUGS = {
     ),
     *(("store/rows.py", "spark"), ("store/store.py", "full")),
     *(("study/environment.py", "embedded"), ("runs/environment.py", "embedded")),
+    *(("engines/_remote.py", "spark"), ("runs/control.py", "spark")),  # of master URLs
 }
 
 
@@ -183,7 +183,8 @@ def _prose(tree: ast.AST) -> list[ast.AST]:
 # Files with options of another program, or lines that are for a shell.
 SHELL_LINES = {
     "spark-submit and Spark's own scripts": """
-        data/ingest/on_spark.py engines/_family.py engines/_submit.py engines/base.py engines/embedded.py
+        data/ingest/on_spark.py engines/_family.py engines/_remote.py engines/_submit.py engines/base.py engines/conf.py
+        engines/embedded.py
         profile/findings/cluster.py recommend/formats/emr.py recommend/formats/spark_submit.py recommend/launch.py
         recommend/submit.py search/loop.py study/redaction.py testing/workloads.py
         workloads/_submit_line.py workloads/lines.py""",

@@ -325,3 +325,13 @@ def test_negative_times_of_a_table_are_named(call: Call, tmp_path: Path, heading
     assert answer.code == 2
     assert f"row 3, column '{heading}': '-6' is negative" in " ".join(answer.err.split())
     assert "--na" in answer.err
+
+
+def test_settings_may_be_given_one_by_one(call: Call, tmp_path: Path) -> None:
+    table = tmp_path / "runs.csv"
+    table.write_text("executors,cores,time_s\n" + "".join(f"{e},{c},{60 / e / c}\n" for e in (1, 2, 4) for c in (1, 2)))
+    together = call("predict", str(table), "--at", "executors=2,cores=1", "--json")
+    apart = call("predict", str(table), "--at", "executors=2", "--at", "cores=1", "--json")
+    assert (together.code, apart.out) == (0, together.out)
+    twice = call("predict", str(table), "--at", "executors=2", "--at", "executors=4")
+    assert "executors is given twice: 2 and 4" in twice.err

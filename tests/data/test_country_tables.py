@@ -103,6 +103,10 @@ READ: dict[Callable[[], str], Expected] = {
     tables.french_price: Expected(
         {"Machines": Role.MACHINES, "Mémoire": Role.MEMORY}, "Temps d'exécution", failed={Outcome.ERROR: 1}
     ),
+    tables.training_log: Expected({"lr": Role.OTHER, "bs": Role.OTHER, "optimizer": Role.OTHER}, "wall_s"),
+    tables.indian: Expected(
+        {"Nodes": Role.MACHINES, "RAM (GB)": Role.MEMORY}, "Time (mins)", {"Cost": Kind.MONEY}, unit="min"
+    ),
     tables.seconds_alone: Expected({"gpus": Role.MACHINES, "batch": Role.BATCH}, "sec", {"acc": Kind.SHARE}),
 }
 
@@ -122,6 +126,7 @@ def test_a_table_of_another_country_or_tool_is_read_as_it_is_meant(tmp_path: Pat
     [
         (tables.fused, r"each row of cluster(.|\n)*4x|2x m5.1xlarge(.|\n)*roles=", {"roles": {"cluster": "other"}}),
         (tables.command_lines, r"each row of Command(.|\n)*--num-executors 2(.|\n)*roles=", {"factors": ["Command"]}),
+        (tables.catalan, r"'Estat': unknown outcome 'correcte'(.|\n)*outcomes=", {"outcomes": {"correcte": "ok"}}),
         (tables.clusters, r"no run(.|\n)*ignore=\['State'\]", {"ignore": ["State"]}),
         (lambda: tables.numbers_for_none("999999"), r"'999999' looks like no time(.|\n)*na=", {"na": ["999999"]}),
         (lambda: tables.numbers_for_none("0"), r"'0' is no time that a run takes(.|\n)*na=", {"na": ["0"]}),
@@ -133,6 +138,21 @@ def test_what_may_not_be_meant_is_asked_with_the_option_that_answers_it(
     with pytest.raises(StudyError, match=question):
         read(tmp_path, table)
     assert read(tmp_path, table, **answer).dataset.observations
+
+
+def test_a_third_setting_of_a_plan_stays_one_though_the_others_determine_it(tmp_path: Path) -> None:
+    """In a Latin square each of its values comes once with each value of the two others."""
+    rows = [
+        f"{n},{m},{'abc'[(i + j) % 3]},{60 / n + m}" for i, n in enumerate((1, 2, 4)) for j, m in enumerate((2, 4, 8))
+    ]
+    data = read(tmp_path, lambda: "\n".join(["nodes,memory_gb,codec,time_s", *rows])).dataset
+    assert data.factors == ("nodes", "memory_gb", "codec")
+
+
+def test_a_text_that_one_setting_determines_stays_a_name_of_it(tmp_path: Path) -> None:
+    rows = [f"{n},{'few' if n == 1 else 'many'},{m},{60 / n + m}" for n in (1, 2, 4) for m in (2, 4, 8)]
+    data = read(tmp_path, lambda: "\n".join(["nodes,size_of_cluster,memory_gb,time_s", *rows])).dataset
+    assert data.factors == ("nodes", "size_of_cluster", "memory_gb")
 
 
 def test_ditto_marks_repeat_what_stands_above_them(tmp_path: Path) -> None:

@@ -75,6 +75,16 @@ def test_settings_lead_into_the_heap_or_not_and_seldom_in_between() -> None:
     assert between.max() < 0.05
 
 
+def test_a_training_that_learned_once_is_expected_to_learn_again() -> None:
+    data = trainings(30)
+    fitted = Auto().fit(data, "accuracy")
+    at = [run.configuration for run in data.observations]
+    never = np.array([run.responses["accuracy"] < 0.12 for run in data.observations])
+    chances = np.array(fitted.probability_below(at, 0.3))
+    assert chances[never].min() > 0.96
+    assert chances[~never].max() < 0.04
+
+
 def test_a_heap_makes_better_forecasts_than_a_smooth_law(monkeypatch: pytest.MonkeyPatch) -> None:
     def score() -> float:
         """The continuous ranked probability score: twice the mean pinball loss over quantiles."""

@@ -101,3 +101,18 @@ def test_after_a_change_the_runs_since_it_say_how_long_a_run_takes() -> None:
     assert found.n_runs == 6
     assert found.total.median == pytest.approx(1220, rel=0.05)
     assert any("since its time changed" in note for note in found.notes)
+
+
+def test_a_job_that_never_ran_is_answered_from_jobs_that_resemble_it_and_says_so(tmp_path: Path) -> None:
+    new = in_progress(a_run(50, job="brand new"), 1)
+    others = [a_history(6, job=f"job {letter}", work_s=500.0) for letter in "abcdef"]
+    place = write_store(tmp_path / "fleet.results", *others, [new])
+    found = api.eta(place, app=new.run_id)
+    assert found.n_runs == 0
+    low, high = found.total.interval(0.9)
+    assert low < 620 < high
+    assert "most alike job" in found.notes[0]
+    assert "other jobs that resemble" in found.text()
+    few = write_store(tmp_path / "few.results", *others[:2], [new])
+    with pytest.raises(NotEnoughDataError):
+        api.eta(few, app=new.run_id)

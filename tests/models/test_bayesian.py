@@ -332,6 +332,28 @@ def test_one_of_many_settings_that_matters_is_found() -> None:
     assert sum(apart) / len(apart) < 0.12
 
 
+def test_where_settings_tell_nothing_the_median_of_the_runs_joins() -> None:
+    """The less they tell of runs that were left out, the more it is heard."""
+
+    def weight(law: Law) -> float:
+        fitted = Auto().fit(runs(law, properties(20, 25, seed=2), noise=0.1), "time_s")
+        assert fitted.inside.answering == ("bayesian", "median")
+        [heard] = fitted.inside.distribution.weights  # type: ignore[attr-defined]
+        return float(heard)
+
+    assert weight(lambda **_: 100.0) > 0.4
+    assert weight(lambda **at: float(100 * at["p7"] ** 0.9)) < 0.1
+
+
+def test_of_many_settings_none_is_cut_to_test_an_extrapolation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nearly every question is beyond the range of some setting: it took seconds for each of them."""
+    fitted = Auto().fit(runs(lambda **_: 100.0, properties(15, 25, seed=2), noise=0.1), "time_s")
+    monkeypatch.setattr("sparkcast.models.auto._extrapolated", lambda *_: pytest.fail("learned again"))
+    asked = [dict.fromkeys(fitted.problem.domain.known, 32)]
+    assert fitted.predict(asked) == pytest.approx([100], rel=0.2)
+    assert fitted.choice_for(asked[0]).answering == ("bayesian", "median")
+
+
 def test_a_few_settings_of_unknown_meaning_are_all_expected_to_act() -> None:
     assert Terrain((Role.OTHER,) * 6, (True,) * 6, 0, is_time=True).share_acting == 1
     assert Terrain((Role.OTHER,) * 20, (True,) * 20, 10, is_time=True).share_acting == pytest.approx(3 / 27)

@@ -142,7 +142,7 @@ def test_the_command_answers_over_http(tmp_path: Path) -> None:
         return True
 
     try:
-        eventually(answers, 60)
+        eventually(answers)
         assert "train" in call(f"http://127.0.0.1:{port}/mcp", "what_is_known", {})["answer"]
     finally:
         process.terminate()

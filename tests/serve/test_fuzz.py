@@ -89,6 +89,21 @@ def test_any_submission(client: TestClient, properties: dict[str, str]) -> None:
     assert documented(client, "/v1/submission", answer.status_code), answer.text
 
 
+@settings(_FEW, max_examples=25)
+@given(
+    study=st.sampled_from(["train", "new", ""]),
+    levels=st.dictionaries(
+        st.sampled_from(["executors", "batch_size", "spark.executor.memory", "spark.executor.cores", "spark.x", ""]),
+        st.lists(_VALUES, min_size=1, max_size=3),
+        max_size=2,
+    ),
+)
+def test_any_exploration(client: TestClient, study: str, levels: dict[str, list[object]]) -> None:
+    body = {"study": study, "within": 300, "explore": True, "levels": levels, "passed": ["batch_size"]}
+    answer = client.post("/v1/submission", json=body)
+    assert documented(client, "/v1/submission", answer.status_code), answer.text
+
+
 @_FEW
 @given(runs=st.lists(st.fixed_dictionaries({"configuration": _SETTINGS, "responses": _SETTINGS}), max_size=2))
 def test_any_post(client: TestClient, runs: object) -> None:

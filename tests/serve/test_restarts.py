@@ -28,7 +28,7 @@ def test_every_acknowledged_run_is_stored_exactly_once_when_the_server_is_killed
     def start() -> "subprocess.Popen[bytes]":
         words = [sys.executable, "-m", "sparkcast", "serve", "--store", place, "--port", str(port)]
         process = subprocess.Popen(words, env={**os.environ, "PYTHONWARNINGS": "ignore"})
-        eventually(lambda: process.poll() is not None or answers(), 120)
+        eventually(lambda: process.poll() is not None or answers())
         assert process.poll() is None
         return process
 

@@ -80,6 +80,7 @@ def _fill(target: str | Path) -> None:
         for log, study in (("/logs/app-1", "nightly"), ("/logs/broken", "")):
             seen = WatchedLogRow(log, "1", 10, "taken" if study else "skipped", "", study, "app-1" if study else "")
             connection.execute(schema.watched_logs.insert().values(asdict(seen)))
+        connection.execute(schema.cluster_speeds.insert().values(cluster="embedded", measured_s=1.0, nodes=[]))
     store.close()
 
 

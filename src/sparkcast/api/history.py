@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sparkcast.data.sources import Source
-from sparkcast.errors import StudyError
+from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.study import Price
 from sparkcast.units import show_seconds
 
@@ -73,7 +73,7 @@ def check(
     >>> check("spark-submit --name nightly etl.py", "history.results", within_s=1800).verdict.value
     'unknown'
     """
-    from sparkcast.history.found import find_in_store, some_jobs
+    from sparkcast.history.found import all_jobs, find_in_store, some_jobs
     from sparkcast.history.gate import GateQuestion, check_line, never_ran, unknown
     from sparkcast.history.learn import learn_prior
     from sparkcast.store.speeds import stored_speeds
@@ -93,7 +93,7 @@ def check(
             if found.candidates:
                 several = ", ".join(found.candidates[:5])
                 return unknown(question, f"{named} may be any of {len(found.candidates)} jobs: {several}")
-            return never_ran(words, question, f"the store has no runs of {named}", some_jobs(opened))
+            return never_ran(words, question, f"the store has no runs of {named}", all_jobs(opened))
         learned = prior or learn_prior(some_jobs(opened, besides=found.history).values())
         if place := cluster or parsed.master:
             question = replace(question, speed=stored_speeds(opened).get(place))
@@ -168,21 +168,33 @@ def eta(
 
     Raises:
         StudyError: There is no such log, store or application, or it has ended.
-        NotEnoughDataError: Fewer than three runs of its job have ended.
+        NotEnoughDataError: Fewer than three runs of its job have ended, and the store has fewer than five other jobs.
 
     >>> eta("fleet.results", app="application_1_0002").n_runs  # doctest: +SKIP
     30
     """
-    from sparkcast.history.found import history_of_record, running_record
-    from sparkcast.history.remaining import eta_of
+    from sparkcast.history.found import running_record
 
     if app is None and not _is_store(str(source)):
         record = _record_in_progress(source)
         with _OpenStore(store) as opened:
-            return eta_of(history_of_record(opened, record), record, now_s)
+            return _eta(opened, record, now_s)
     with _OpenStore(source) as opened:
-        record = running_record(opened, app)
-        return eta_of(history_of_record(opened, record), record, now_s)
+        return _eta(opened, running_record(opened, app), now_s)
+
+
+def _eta(store: "Store", record: "AppRecord", now_s: float | None) -> "Eta":
+    """From the runs of its job; of a job that never ran, from jobs that resemble it."""
+    from sparkcast.history.found import all_jobs, history_of_record
+    from sparkcast.history.remaining import eta_from_others, eta_of
+
+    try:
+        return eta_of(history_of_record(store, record), record, now_s)
+    except NotEnoughDataError:
+        found = eta_from_others(record, all_jobs(store), now_s)
+        if found is None:
+            raise
+        return found
 
 
 def _is_store(source: str) -> bool:

@@ -41,7 +41,7 @@ NoValue = Annotated[
     ),
 ]
 TimeUnit = Annotated[
-    str | None, typer.Option(metavar="UNIT", help="Unit of times in a table that have none: ms, s, min, h or d.")
+    str | None, typer.Option(metavar="UNIT", help="Unit of times in a table that have none: ns, us, ms, s, min, h, d.")
 ]
 Decimal = Annotated[
     str | None,

@@ -178,7 +178,8 @@ def fit(
 def predict(
     data: DataOrModel,
     at: Annotated[
-        str | None, typer.Option(help="The settings, e.g. executors=4,batch_size=256, or input=1.4TB of a job.")
+        list[str] | None,
+        typer.Option(help="The settings, e.g. executors=4,batch_size=256, or input=1.4TB of a job. Repeatable."),
     ] = None,
     job: JobName = None,
     input_path: Annotated[
@@ -198,7 +199,7 @@ def predict(
     """
     from sparkcast import api
 
-    settings = _settings_of(at, job, input_path)
+    settings = _settings_of(at or (), job, input_path)
     loaded = load_any(data, reading, [response] if response else [], model, as_json, job=job)
     if input_path is not None:
         measured = api.measure_input(input_path, loaded if isinstance(loaded, api.Data) else None)
@@ -259,16 +260,16 @@ def export(
     emit(written, as_json, lambda w: say(f"wrote {w.observations} observations to {w.path}"), understood(loaded))
 
 
-def _settings_of(at: str | None, job: str | None, input_path: str | None) -> "dict[str, Level]":
+def _settings_of(at: Sequence[str], job: str | None, input_path: str | None) -> "dict[str, Level]":
     from sparkcast.errors import StudyError
 
-    if at is None and job is None:
+    if not at and job is None:
         raise StudyError("the settings to predict at are missing", hint="add --at executors=4,batch_size=256")
     if input_path is not None and job is None:
         raise StudyError(
             "--input measures what a job would read", hint="add --job NAME; sparkcast jobs STORE lists them"
         )
-    settings = parse_settings(at) if at else {}
+    settings = parse_settings(*at)
     if input_path is not None and "input" in settings:
         raise StudyError("--input and --at input= are both given", hint="give one of them")
     return settings
@@ -341,13 +342,13 @@ def _responses(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def parse_settings(text: str) -> "dict[str, Level]":
-    """Parse `executors=4,memory=2g`."""
+def parse_settings(*texts: str) -> "dict[str, Level]":
+    """Parse `executors=4,memory=2g`, or one setting a text."""
     from sparkcast.data.cell import parse_level
     from sparkcast.errors import StudyError
 
     settings: dict[str, Level] = {}
-    for part in names(text):
+    for part in (part for text in texts for part in names(text)):
         name, separator, value = part.partition("=")
         if not separator or not name.strip() or not value.strip():
             raise StudyError(f"{part!r} is not name=value", hint="e.g. executors=4,batch_size=256")

@@ -84,7 +84,9 @@ def queue(
     percentile: Annotated[float, typer.Option(help="Percentile of the response time: 95 or 0.95.")] = 95.0,
     compare: Annotated[str | None, typer.Option(help="Numbers of servers to compare: 2,4,8.")] = None,
     price: Annotated[float | None, typer.Option(help="Cost of one server per hour.")] = None,
-    at: Annotated[str | None, typer.Option(help="Settings of the job in DATA: executors=2,batch_size=64.")] = None,
+    at: Annotated[
+        list[str] | None, typer.Option(help="Settings of the job in DATA: executors=2,batch_size=64. Repeatable.")
+    ] = None,
     jobs: Annotated[int, typer.Option(help="Number of jobs per simulated run.")] = 20_000,
     replications: Annotated[int, typer.Option(help="Simulated runs.")] = 10,
     seed: Annotated[int, typer.Option(help="Random seed of the simulation.")] = 0,
@@ -117,7 +119,7 @@ def queue(
         None if service_time is None else parse_seconds(service_time),
         scv,
         width,
-        parse_settings(at or ""),
+        parse_settings(*(at or ())),
         [parse_class(text) for text in job or ()],
     )
     slo_s = None if slo is None else parse_seconds(slo)

@@ -26,7 +26,9 @@ def submit(
     argument: Annotated[
         list[str] | None, typer.Option(help="A setting that the program takes as --NAME VALUE. Repeatable.")
     ] = None,
-    fix: Annotated[str | None, typer.Option(help="Settings that the program has already: rows=100000.")] = None,
+    fix: Annotated[
+        list[str] | None, typer.Option(help="Settings that the program has already: rows=100000. Repeatable.")
+    ] = None,
     explore: Annotated[
         bool, typer.Option("--explore", help="Safe tuning: change one setting per run, at most 5% risk.")
     ] = False,
@@ -71,7 +73,7 @@ def submit(
         within_s=None if within is None else parse_seconds(within),
         budget=budget,
         confidence=confidence,
-        fix=parse_settings(fix or ""),
+        fix=parse_settings(*(fix or ())),
         passed=tuple(argument or ()),
         explore=explore,
         levels=dict(parse_levels(text) for text in levels or ()),

@@ -40,6 +40,7 @@ _CLOCK = re.compile(_DAYS + r"(\d+):([0-5]\d)(?::([0-5]\d))?(?:[.,](\d+))?")
 _HOURS_AND = re.compile(r"(\d+)\s?h\s?([0-5]\d)", re.IGNORECASE)  # `1h42`, as the French and Brazilians write it
 _ISO = re.compile(r"P(?:(\d+)D)?T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:[.,](\d+))?S)?", re.IGNORECASE)
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:([,.'’_\u0020\u00a0\u202f\u2009])\d{3})(?:\1\d{3})*")
+_INDIAN = re.compile(r"[1-9]\d?(?:,\d\d)+,\d{3}")  # 1,23,456
 SIMPLE: Mapping[Mark, re.Pattern[str]] = {  # numbers without thousands
     ".": re.compile(r"-?[0-9]{1,15}(?:\.[0-9]+)?"),
     ",": re.compile(r"-?[0-9]{1,15}(?:,[0-9]+)?"),
@@ -175,15 +176,23 @@ def number(core: str, mark: Mark) -> int | float | None:
     if decimals and not _is_digits(decimals):
         return None
     if whole and not _is_digits(whole):
-        grouped = _GROUPED.fullmatch(whole)
-        if grouped is None or grouped[1] == mark:
+        together = _ungrouped(whole, mark)
+        if together is None:
             return None
-        whole = whole.replace(grouped[1], "")
+        whole = together
     sign = "-" if core.startswith("-") else ""
     if not separator and not exponent:
         return int(sign + whole) if len(whole) < 300 else None
     found = float(f"{sign}{whole or 0}.{decimals or 0}{exponent[0] if exponent else ''}")
     return found if abs(found) < float("inf") else None
+
+
+def _ungrouped(whole: str, mark: Mark) -> str | None:
+    """The digits without what stands between thousands; None where that is the mark, or no thousands are separated."""
+    if mark == "." and _INDIAN.fullmatch(whole):
+        return whole.replace(",", "")
+    grouped = _GROUPED.fullmatch(whole)
+    return None if grouped is None or grouped[1] == mark else whole.replace(grouped[1], "")
 
 
 def _is_digits(text: str) -> bool:

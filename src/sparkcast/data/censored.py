@@ -24,7 +24,7 @@ def split_bounds(cells: Sequence[str], *, is_time: bool) -> tuple[list[str], dic
     Only where other cells are numbers: a column of words stays as it is. What is no time has no bounds, but words.
     """
     texts = {cell for cell in cells if cell}
-    exact = {cell: found for cell in texts if (found := _without_spread(cell)) != cell}
+    exact = {cell: number for cell in texts if (number := _without_spread(cell)) != cell}
     if exact:
         cells = [exact.get(cell, cell) for cell in cells]
         texts = {cell for cell in cells if cell}

@@ -1,6 +1,6 @@
 """Whether a column was set or came out of the runs, by its rows: what repeats where everything else repeats was set."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from math import prod
 from statistics import median
@@ -36,6 +36,23 @@ def came_out(column: Column, others: Sequence[Column], *, is_count: bool) -> boo
         return True
     crossed = _crossed(grid)
     return len(_groups(crossed, values)) == n and n_values > _values_of_setting(crossed, n)
+
+
+def depends_on_several(column: Column, others: Sequence[Column]) -> bool:
+    """Whether it differs with several settings at once that were run in all combinations, once in each.
+
+    Then it came out of the runs: whoever sets something holds it, or varies it by a plan or in turn, so that each of
+    its values comes about as often with each value of the others.
+    """
+    values, n = _values(column), len(column.cells)
+    near = [other for other in others if 1 < other.n_values <= n / 2]
+    if n < _FEWEST or None in values or any(determines(other, column) for other in near):
+        return False
+    crossed = _crossed([_values(other) for other in near])
+    if len(crossed) < 2 or len(_groups(crossed, values)) < n:
+        return False
+    counts = [Counter(group) for each in crossed for group in _groups([each], values).values()]
+    return any(len(count) < column.n_values or max(count.values()) - min(count.values()) > 1 for count in counts)
 
 
 def _values_of_setting(grid: Sequence[Sequence[Hashable]], n: int) -> float:

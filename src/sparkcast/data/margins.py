@@ -53,9 +53,7 @@ def _is_of_numbers(place: int, rows: Sequence[Record]) -> bool:
 
 def without_margins(body: Sequence[Record], width: int) -> tuple[list[Record], list[str]]:
     """The rows of runs alone, and what was left out."""
-    notes = []
-    body, repeated = _without_ditto_marks(body)
-    notes += [f"{repeated} ditto mark{'s' if repeated > 1 else ''} read as the value above"] if repeated else []
+    body, notes = _without_ditto_marks(body)
     kept = [(number, row) for number, row in body if not _is_comment(row, width)]
     if n := len(body) - len(kept):
         notes.append(f"{n} comment line{'s' if n > 1 else ''} among the rows")
@@ -77,8 +75,8 @@ def without_margins(body: Sequence[Record], width: int) -> tuple[list[Record], l
     return kept, notes
 
 
-def _without_ditto_marks(body: Sequence[Record]) -> tuple[list[Record], int]:
-    """The rows with what `"` stands for, and how many there were."""
+def _without_ditto_marks(body: Sequence[Record]) -> tuple[list[Record], list[str]]:
+    """The rows with what `"` stands for, and what to say of it."""
     full: list[Record] = []
     n = 0
     for number, row in body:
@@ -86,7 +84,7 @@ def _without_ditto_marks(body: Sequence[Record]) -> tuple[list[Record], int]:
         is_ditto = [cell in _DITTO and place < len(above) for place, cell in enumerate(row)]
         n += sum(is_ditto)
         full.append((number, [above[place] if same else row[place] for place, same in enumerate(is_ditto)]))
-    return full, n
+    return full, [f"{n} ditto mark{'s' if n > 1 else ''} read as the value above"] if n else []
 
 
 def _is_comment(row: Sequence[str], width: int) -> bool:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from sparkcast.data.cell import MONEY, TIME
 from sparkcast.data.column import DATE, EMPTY, TEXT, Column
-from sparkcast.data.evidence import came_out, determines, was_crossed, was_set
+from sparkcast.data.evidence import came_out, depends_on_several, determines, was_crossed, was_set
 from sparkcast.study import Kind, Role, Vocabulary, names
 from sparkcast.study.headings import plain_name
 from sparkcast.units import SECONDS
@@ -113,6 +113,17 @@ def _heed_rows(
     columns: Mapping[str, Column], found: dict[str, list[str]], left_out: dict[str, str], *, fixed: Sequence[str]
 ) -> None:
     """Correct what the names alone told by what the rows tell."""
+    _set_all_the_same(columns, found, left_out)
+    open_ = [name for name in found["setting"] if name not in fixed]
+    _sort_prices(columns, found, left_out, [name for name in open_ if names.names_a_bare_price(name)])
+    _leave_out_results(columns, found, left_out, [name for name in open_ if _may_come_out(name)])
+    place = {name: i for i, name in enumerate(columns)}
+    for kind in found:
+        found[kind].sort(key=lambda name: place[name])
+
+
+def _set_all_the_same(columns: Mapping[str, Column], found: dict[str, list[str]], left_out: dict[str, str]) -> None:
+    """Settings that are called like measurements, as a delay: they stay the same where the others do."""
     for name in [name for name in found["metric"] if names.may_be_set(name)]:
         others = [columns[other] for other in found["setting"]]
         # A time that stays the same among replicates is a setting; one that others determine came out of them.
@@ -120,7 +131,13 @@ def _heed_rows(
             found["metric"].remove(name)
             left_out.pop(name, None)
             found["setting"].append(name)
-    for name in [n for n in found["setting"] if n not in fixed and names.names_a_bare_price(n)]:
+
+
+def _sort_prices(
+    columns: Mapping[str, Column], found: dict[str, list[str]], left_out: dict[str, str], prices: Sequence[str]
+) -> None:
+    """A price may be what a run cost, or what something costs that another setting names."""
+    for name in prices:
         others = [columns[other] for other in found["setting"] if other != name]
         if not columns[name].is_number or was_crossed(columns[name], others):
             continue
@@ -129,16 +146,21 @@ def _heed_rows(
             left_out[name] = f"the price of {of}; if a run cost that: `roles={ {name: 'money'} }`"
         else:
             found["response"].append(name)
-    open_ = [n for n in found["setting"] if n not in fixed and columns[n].is_number and _may_come_out(n)]
-    for name in open_:
+
+
+def _leave_out_results(
+    columns: Mapping[str, Column], found: dict[str, list[str]], left_out: dict[str, str], names_: Sequence[str]
+) -> None:
+    """What differs where everything that was set is the same, or with all of it at once, came out of the runs."""
+    for name in (name for name in names_ if name in found["setting"]):
+        column = columns[name]
         others = [columns[other] for other in found["setting"] if other != name]
-        if came_out(columns[name], others, is_count=names.counts_steps(name)):
+        depends = names.usual_role(name) is None and depends_on_several(column, others)
+        if depends or (column.is_number and came_out(column, others, is_count=names.counts_steps(name))):
             found["setting"].remove(name)
-            found["metric"].append(name)
+            if column.is_number:
+                found["metric"].append(name)
             left_out[name] = f"looks measured; if you set it: `roles={ {name: 'other'} }`"
-    place = {name: i for i, name in enumerate(columns)}
-    for kind in found:
-        found[kind].sort(key=lambda name: place[name])
 
 
 def _may_come_out(name: str) -> bool:

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from sparkcast.data.censored import has_times, split_bounds
+from sparkcast.data.column import TEXT, Column
 from sparkcast.data.grid import Grid
 from sparkcast.data.options import TableOptions
-from sparkcast.data.outcomes import OWN, Endings, RunEnd, read_endings, worse
+from sparkcast.data.outcomes import OWN, Endings, RunEnd, read_endings, read_word, worse
 from sparkcast.data.rows import (
     Tracked,
     filled_down,
@@ -18,7 +19,7 @@ from sparkcast.data.rows import (
     with_lengths,
 )
 from sparkcast.errors import StudyError
-from sparkcast.study import Dataset, Kind, Vocabulary
+from sparkcast.study import Dataset, Kind, Outcome, Vocabulary
 from sparkcast.study.names import (
     is_usually_measured,
     looks_measured,
@@ -84,6 +85,16 @@ def _ask_about_words(source: str, endings: Endings, grid: Grid) -> None:
                 f"or leave out the column: `ignore={[name]}`"
             ),
         )
+
+
+def ask_about_ends(source: str, columns: Mapping[str, Column], left_out: Mapping[str, str], grid: Grid) -> None:
+    """Raise StudyError where a text that came out of the runs has a word for failures, and others that nobody knows."""
+    for name in (name for name, why in left_out.items() if why.startswith("looks measured")):
+        column = columns[name]
+        words = {cell: read_word(cell) for cell in column.values} if column.form == TEXT else {}
+        if any(end is not None and end.outcome not in (None, Outcome.OK) for end in words.values()):
+            unknown = tuple(sorted(cell for cell, end in words.items() if end is None))
+            _ask_about_words(source, Endings(unknown={name: unknown} if unknown else {}), grid)
 
 
 def _without_bounds(

@@ -17,7 +17,7 @@ from sparkcast.data.grid import Grid, read_grid
 from sparkcast.data.meaning import BOOKKEEPING, Meaning, Sorted
 from sparkcast.data.options import TableOptions
 from sparkcast.data.outcomes import OWN, RunEnd
-from sparkcast.data.prepared import ask_about_units, prepare
+from sparkcast.data.prepared import ask_about_ends, ask_about_units, prepare
 from sparkcast.data.problems import TableProblem, refuse, shown
 from sparkcast.data.rows import Tracked, without_prefixes
 from sparkcast.data.shapes import ask_about_composites, ask_about_repeats, no_response
@@ -85,6 +85,7 @@ def understand(grid: Grid, path: Path, options: TableOptions, *, yielded: Sequen
     sorted_ = sorted_columns(columns, written, declared, options, yielded, tracked)
     if not options.factors:
         ask_about_composites(path, columns, sorted_.left_out)
+        ask_about_ends(path.name, columns, sorted_.left_out, grid)
     _require_settings(sorted_, grid, path)
     ask_about_repeats(path, columns, options, is_ours=is_ours)
     if not options.complete_rows:

@@ -15,6 +15,7 @@ from sparkcast.fitting.uncertainty import PointPredictions
 _HEARD = 0.9  # a voice is heard no further from the middle than this interval
 _WORTH = 16  # configurations: with so many, the others together count as much as what was known before
 _ASSUMED = 4  # configurations: how much is assumed that all are equally wrong
+USUAL_POWER = 2.0  # of the errors: voices that say much the same are heard, not chosen among
 _LARGEST = 2.0  # error on the link, which is e-fold: one wild answer says no more than that
 
 
@@ -51,18 +52,20 @@ def together(link: Link, said: Sequence[Floats], weights: Sequence[float]) -> Fl
     return link.back((shares * np.where(known, answers, 0.0)).sum(axis=0) / (shares * known).sum(axis=0))
 
 
-def weights_of(errors: Sequence[float], n_tested: int, n: int) -> tuple[float, ...]:
+def weights_of(errors: Sequence[float], n_tested: int, n: int, *, power: float = USUAL_POWER) -> tuple[float, ...]:
     """How much each voice counts, given the mean errors of the Bayesian model (first) and of the voices.
 
     By the inverse square of the error; all voices together begin with n / (n + _WORTH), where n configurations were
-    learned from. The weights move the middle only: the spread is not made of the errors they come from.
+    learned from. The weights move the middle only: the spread is not made of the errors they come from. Another power
+    chooses more sharply: with n of them each weight is how likely it makes the errors.
     """
     if len(errors) == 1:
         return ()
     assumed = (n_tested * np.array(errors) + _ASSUMED * np.mean(errors)) / (n_tested + _ASSUMED)
     share, n_voices = n / (n + _WORTH), len(errors) - 1
     prior = np.array([1 - share, *[share / n_voices] * n_voices])
-    weights = prior / np.maximum(assumed, 1e-9) ** 2
+    assumed = np.maximum(assumed, 1e-9)
+    weights = prior * (assumed.min() / assumed) ** power
     return tuple((weights[1:] / weights.sum()).tolist())
 
 

@@ -16,6 +16,7 @@ from sparkcast.workloads.lines import SubmitLine, program_of
 _MOST_RUNS = 400  # of the job: older ones say little of the next
 _OTHERS, _THEIR_RUNS = 12, 45  # jobs that say what jobs of this store are like, and runs of each
 _MOST_RUNNING = 20  # runs of a job, the latest, among which one that goes on is looked for
+_LAST = 3  # runs of each job, which a new one may resemble
 _MOST_STUDIES = 400  # of which the command line of the last run is looked at
 
 
@@ -124,6 +125,13 @@ def some_jobs(store: Store, *, besides: JobHistory | None = None) -> dict[str, t
     own = {run.run_id for run in besides.runs} if besides is not None else set()
     histories = histories_of((run for run in runs if run.run_id not in own), rules=rules_of(store))
     return {one.name: points_of(one.runs) for one in histories}
+
+
+def all_jobs(store: Store) -> dict[str, tuple[RunPoint, ...]]:
+    """The last runs of every job, with what they are made of: one of them may resemble a job that never ran."""
+    studies = store.study_names()[:_MOST_STUDIES]
+    runs = [run for one in studies for run in store.ingested(one, with_records=True, last=_LAST)]
+    return {one.name: points_of(one.runs) for one in histories_of(runs, rules=rules_of(store))}
 
 
 def _read(store: Store, studies: Sequence[str]) -> tuple[JobHistory, ...]:

@@ -16,12 +16,12 @@ from sparkcast.history.model import TOTAL, WORK, JobModel, RunQuantity
 from sparkcast.history.points import NAMES, RunPoint, points_of
 from sparkcast.history.prior import FleetPrior
 from sparkcast.history.replayed import log_ratio
-from sparkcast.history.resembling import resembling
+from sparkcast.history.resembling import NewJob, resembling, words_of
 from sparkcast.study import ClusterSpeed, Price, Role
 from sparkcast.study.derive import held_cost
 from sparkcast.study.names import COST
-from sparkcast.units import show_bytes, show_duration, show_level, show_money, show_probability
-from sparkcast.workloads.lines import AskedShape, SubmitLine, asked_shape, parse_line, with_properties
+from sparkcast.units import parse_bytes, show_bytes, show_duration, show_level, show_money, show_probability
+from sparkcast.workloads.lines import AskedShape, SubmitLine, asked_shape, parse_line, program_of, with_properties
 
 _FEWEST, _FEWEST_IN_FLEET = 3, 1  # runs of a job from which on it is answered; where other jobs say how runs vary
 _FLEET = 5  # jobs that say it
@@ -118,9 +118,15 @@ def never_ran(
     words: Sequence[str], question: GateQuestion, reason: str, others: Mapping[str, Sequence[RunPoint]]
 ) -> GateAnswer:
     """The same for a job without runs, with what jobs that resemble it take."""
-    shape = asked_shape(parse_line(words))
-    slots = shape.executors * shape.cores if shape.executors and shape.cores else None
-    found = resembling(others, input_size=question.input_size, slots=slots)
+    line = parse_line(words)
+    shape = asked_shape(line)
+    asked = NewJob(
+        question.input_size,
+        shape.executors * shape.cores if shape.executors and shape.cores else None,
+        parse_bytes(shape.memory) if shape.memory else None,
+        words_of(line.kept.get("name", ""), program_of(line)),
+    )
+    found = resembling(others, asked)
     answer = unknown(question, reason)
     if found is None:
         return answer

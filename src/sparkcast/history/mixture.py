@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import exp, inf, log, sqrt
+from math import exp, inf, log, pi, sqrt
 
 import numpy as np
 
@@ -91,5 +91,10 @@ def _student_below(scores: Floats, df: float) -> Floats:
 
 
 def normal_below(scores: Floats) -> Floats:
-    """The probability of less than each score, for arrays of any shape."""
-    return probabilities(scores.reshape(-1)).reshape(scores.shape)
+    """The probability of less than each score, for arrays of any shape: good to a millionth (Abramowitz and Stegun)."""
+    far = np.abs(scores)
+    t = 1 / (1 + 0.2316419 * far)
+    terms = t * (0.319381530 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))))
+    above = np.exp(-0.5 * far**2) / sqrt(2 * pi) * terms
+    found: Floats = np.where(scores > 0, 1 - above, above)
+    return found

@@ -43,8 +43,12 @@ class ScoredRun:
     point: RunPoint
     value: float
     expected: StudentMixture = field(repr=False)
-    below: float  # the probability of less than what it took
     changed: tuple[str, ...]  # settings that differ from the run before
+
+    @property
+    def below(self) -> float:
+        """The probability of less than what it took."""
+        return self.expected.below(self.value)
 
     @property
     def is_calibrated(self) -> bool:
@@ -93,7 +97,7 @@ class JobModel:
             expected = self.follower.forecast(offset, is_changed=bool(changed))
             error, own_sd = value - expected.mean - here.mean, expected.sd
             expected = expected.moved(here.mean).wider(here.sd) if here.sd else expected
-            self.scored.append(ScoredRun(point, value, expected, expected.below(value), changed))
+            self.scored.append(ScoredRun(point, value, expected, changed))
             moves.append(self.places.learn(point.cluster, error, own_sd))
             shift = self.follower.add(value - moves[-1], offset, is_changed=bool(changed))
             if shift is not None:

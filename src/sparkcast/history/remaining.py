@@ -5,7 +5,7 @@ so far is likely to stay so; how likely, the past says: what runs had left after
 they were then, on the scale of logarithms. With few runs, a run keeps half of its lateness.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
 
@@ -19,8 +19,10 @@ from sparkcast.history.changes import labeled
 from sparkcast.history.jobs import JobHistory
 from sparkcast.history.mixture import StudentMixture
 from sparkcast.history.model import JobModel
-from sparkcast.history.points import points_of
+from sparkcast.history.names import job_name
+from sparkcast.history.points import RunPoint, points_of
 from sparkcast.history.prior import FleetPrior
+from sparkcast.history.resembling import NewJob, resembling, words_of
 from sparkcast.study import AppRecord
 
 _FEWEST = 3  # runs of the past
@@ -203,6 +205,26 @@ def eta_of(history: JobHistory, record: AppRecord, now_s: float | None = None) -
         len(past),
         tuple(notes),
     )
+
+
+def eta_from_others(
+    record: AppRecord, jobs: Mapping[str, Sequence[RunPoint]], now_s: float | None = None
+) -> Eta | None:
+    """The same of a job that never ran, from jobs that resemble what it has done so far. None of too few jobs."""
+    name = job_name(record.name)
+    words = words_of(record.name, *record.command_line.split()[-3:])
+    slots = record.executors[-1].cores if record.executors else None
+    asked = NewJob(None, slots, record.memory.heap or None, words, record.shape)
+    found = resembling({job: points for job, points in jobs.items() if job != name}, asked)
+    if found is None:
+        return None
+    now = so_far(record, now_s)
+    left = _after(found.time, now.elapsed_s)
+    expected = left.distribution()
+    told = f"no three runs of its own ended: time as of {found.n_jobs} other jobs, most alike {', '.join(found.jobs)}"
+    done = now.elapsed_s / (now.elapsed_s + expected.median)
+    whole = _shifted(left, now.elapsed_s)
+    return Eta(name, record.app_id, now.elapsed_s, expected, whole, done, len(now.ends_s), 0, 0, (told,))
 
 
 def _since_change(history: JobHistory, records: Sequence[AppRecord]) -> list[AppRecord]:

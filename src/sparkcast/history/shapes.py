@@ -130,7 +130,7 @@ def _told(record: AppRecord, name: str) -> dict[str, object]:
 
 def _place(variant: Variant, groups: list[Group]) -> None:
     """Into the group that it is of, or into one of its own."""
-    near = sorted(groups, key=lambda group: -_in_common(variant.shape, group.shape))[:_MOST_COMPARED]
+    near = sorted(groups, key=lambda group: -in_common(variant.shape, group.shape))[:_MOST_COMPARED]
     compared = [(group, *_compare(variant, group)) for group in near]
     same = [(group, reason) for group, reason, is_same in compared if is_same]
     if not same:
@@ -143,12 +143,12 @@ def _place(variant: Variant, groups: list[Group]) -> None:
 
 def _belonging(variant: Variant, group: Group) -> float:
     together = regularity(sorted([*variant.times, *group.times])) or 0.0
-    return _in_common(variant.shape, group.shape) + together
+    return in_common(variant.shape, group.shape) + together
 
 
 def _compare(variant: Variant, group: Group) -> tuple[str, bool]:
     """Why they are one job or two, and whether they are one."""
-    common = max(_in_common(variant.shape, one.shape) for one in group.variants)
+    common = max(in_common(variant.shape, one.shape) for one in group.variants)
     share = f"{100 * common:.0f}% of operators and stages in common"
     what = _difference(variant, group)
     own, others = variant.times, group.times
@@ -177,7 +177,7 @@ def regularity(times: Sequence[float]) -> float | None:
     return sum(abs(gap - usual) <= _NEAR * usual for gap in gaps) / len(gaps) if usual > 0 else 0.0
 
 
-def _in_common(one: Mapping[str, int], other: Mapping[str, int]) -> float:
+def in_common(one: Mapping[str, int], other: Mapping[str, int]) -> float:
     """What two runs are both made of, of what either is; how often counts less the more often it is."""
     words = {*one, *other}
     if not words:
@@ -188,7 +188,7 @@ def _in_common(one: Mapping[str, int], other: Mapping[str, int]) -> float:
 
 def _difference(variant: Variant, group: Group) -> str:
     """What differs most plainly, in words."""
-    other = max(group.variants, key=lambda one: _in_common(variant.shape, one.shape))
+    other = max(group.variants, key=lambda one: in_common(variant.shape, one.shape))
     for word in sorted({*variant.shape} ^ {*other.shape}, key=lambda word: (not word.startswith("Scan"), word)):
         return f"{word!r}"
     for name, value in variant.told.items():

@@ -148,11 +148,9 @@ def _story(
         is_stale = _is_stale(runs, last, period.until_s)
         following = _next(model) if len(runs) > 1 else None
         parts = _parts(model) if changes else None
-        if deadline_s is not None and len(runs) > 1 and not is_stale:
-            in_time = model.forecast().below(log(deadline_s))
-        is_free = not is_stale and (in_time is None or in_time >= SAFE)  # a deadline at risk comes first
-        found = savings_of(history.name, model, period.since_s, period.price) if is_free else ()
-        savings = tuple(one for one in found if one.worth > 0)  # memory saves nothing where it has no price
+        if not is_stale:
+            in_time = _in_time(model, deadline_s)
+            savings = _offered(history.name, model, period, in_time)
     hours, worth = _spent(points, period.since_s, period.price)
     record = next((run.record for run in reversed(history.runs) if run.record is not None), None)
     return JobStory(
@@ -179,6 +177,18 @@ def _story(
         _ends(history, last),
         history.reasons,
     )
+
+
+def _in_time(model: JobModel, deadline_s: float | None) -> float | None:
+    """The probability that the next run keeps its deadline; one run says nothing of the next."""
+    return None if deadline_s is None or len(model.points) < 2 else model.forecast().below(log(deadline_s))
+
+
+def _offered(name: str, model: JobModel, period: _Period, in_time: float | None) -> tuple[Saving, ...]:
+    """What could be saved: nothing while a deadline is at risk, nor what has no price, such as memory."""
+    if in_time is not None and in_time < SAFE:
+        return ()
+    return tuple(one for one in savings_of(name, model, period.since_s, period.price) if one.worth > 0)
 
 
 def _judged(

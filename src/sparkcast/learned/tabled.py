@@ -1,7 +1,7 @@
 """Predictions of a response at many configurations, computed together and looked up one by one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -64,22 +64,34 @@ class TabledPredictions:
         row = self.rows.get(configuration)
         if row is None or not self._supported[row]:
             return None
+        if (kept := self._told.get(row)) is None:
+            kept = self._told[row] = self._at(row, configuration)
+        one = kept.distribution
+        prediction = Prediction(self.response, one.median, *one.interval(level), level)
+        return replace(kept, prediction=prediction, beside=self._beside_at(row, level))
+
+    def _at(self, row: int, configuration: Configuration) -> PredictionAt:
+        """All that no level changes."""
         about, one = self.known.about, Distribution(_OneRow(self._table, row))
         found = PredictionAt(
             configuration,
             self._name,
-            Prediction(self.response, one.median, *one.interval(level), level),
+            Prediction(self.response, one.median, *one.interval(), 0.9),
             self._means[row],
             notes=(*self._notes, *notes_at(self.known, self.response, configuration)),
             vocabulary=about.vocabulary,
             distribution=one,
             span=about.vocabulary.response(self.response).span,
-            beside=self._beside_at(row, level),
         )
         found = with_answerer(found, self._fitted, configuration, self._categories)
         if self.known.feasibility is None:
             return found
         return with_failures(found, self.known.feasibility, about.factors)
+
+    @cached_property
+    def _told(self) -> dict[int, PredictionAt]:
+        """By row: so many as were asked about."""
+        return {}
 
     @cached_property
     def rows(self) -> Mapping[Configuration, int]:

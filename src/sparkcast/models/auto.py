@@ -23,7 +23,7 @@ import numpy as np
 from sparkcast.arrays import Bools, Floats, Ints
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.answering import Answering, AnswerTable
-from sparkcast.fitting.belief import ResponseBelief, error_of, together, weights_of
+from sparkcast.fitting.belief import USUAL_POWER, ResponseBelief, error_of, together, weights_of
 from sparkcast.fitting.encoding import Axis, Domain
 from sparkcast.fitting.posterior import Posterior, PosteriorSampler, posterior_of
 from sparkcast.fitting.predictive import Link
@@ -207,17 +207,19 @@ def _is_led(problem: Problem) -> bool:
 
 
 def _is_alone(problem: Problem, posterior: Posterior) -> bool:
-    """Of stopped runs only the Bayesian model hears, and only it knows of heaps, and that of many settings most do
-    nothing."""
-    return problem.stopped is not None or posterior.heap is not None or posterior.law.terrain.has_many
+    """Only the Bayesian model hears of stopped runs, and knows of heaps."""
+    return problem.stopped is not None or posterior.heap is not None
 
 
 def _led(problem: Problem, remembering: Remembering | None, sampler: PosteriorSampler) -> Combined:
     """The Bayesian model, moved by those that join it."""
     posterior = sampler(problem)
-    voices = [] if _is_alone(problem, posterior) else _voices(problem, remembering)
+    has_many = posterior.law.terrain.has_many
+    # Of many settings a few runs cannot tell the terms apart, but whether all of them together say anything.
+    wanted = MODELS.declaring("is_baseline") if has_many else None
+    voices = [] if _is_alone(problem, posterior) else _voices(problem, wanted, remembering)
     said = [posterior.left_out, *(left_out for _, _, left_out in voices)]
-    weights = _weights(problem, problem, posterior.link, said)
+    weights = _weights(problem, problem, posterior.link, said, len(problem) / 2 if has_many else USUAL_POWER)
     said_by = tuple(points for _, points, _ in voices)
     belief = ResponseBelief(problem.domain, posterior, said_by, weights, n_stopped=problem.n_stopped)
     names = (NAME, *(name for name, _, _ in voices))
@@ -225,8 +227,11 @@ def _led(problem: Problem, remembering: Remembering | None, sampler: PosteriorSa
     return Combined(problem.domain, (), inside, problem)
 
 
-def _weights(problem: Problem, tested: Problem, link: Link, said: Sequence[Floats]) -> tuple[float, ...]:
-    return weights_of([error_of(link, tested.target, values) for values in said], len(tested), len(problem))
+def _weights(
+    problem: Problem, tested: Problem, link: Link, said: Sequence[Floats], power: float = USUAL_POWER
+) -> tuple[float, ...]:
+    errors = [error_of(link, tested.target, values) for values in said]
+    return weights_of(errors, len(tested), len(problem), power=power)
 
 
 def _led_choice(
@@ -249,7 +254,8 @@ def _led_outside(problem: Problem, inside: Choice, belief: ResponseBelief, step:
     heard = [k for k, name in enumerate(inside.answering[1:]) if _extrapolates(name)]
     names = (NAME, *(inside.answering[1 + k] for k in heard))
     voices, weights = tuple(belief.voices[k] for k in heard), tuple(belief.weights[k] for k in heard)
-    if len(tested) < _MIN_TESTED:
+    # Of many settings nearly every question is beyond the range of some, and a cut along one tells next to nothing.
+    if len(tested) < _MIN_TESTED or belief.posterior.law.terrain.has_many:
         same = replace(belief, voices=voices, weights=weights)
         return Choice(str(step), _UNTESTED, (), names, None, same)
     learners = [Bayesian().learn, *(learn for _, learn in _learners(problem, names[1:]))]
@@ -259,10 +265,12 @@ def _led_outside(problem: Problem, inside: Choice, belief: ResponseBelief, step:
     return _led_choice(str(step), f"extrapolate:{step.factor}", names, tested, said, moved)
 
 
-def _voices(problem: Problem, remembering: Remembering | None) -> list[tuple[str, PointPredictions, Floats]]:
+def _voices(
+    problem: Problem, wanted: Sequence[str] | None, remembering: Remembering | None
+) -> list[tuple[str, PointPredictions, Floats]]:
     """Who joins, what it learned, and what it says of configurations left out."""
     found = []
-    for name, method in _learners(problem, None):
+    for name, method in _learners(problem, wanted):
         learn = method if remembering is None else remembering(name, method)
         try:
             learned = learn(problem)

@@ -5,6 +5,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sparkcast.display import Displayed
 from sparkcast.engines import SparkJob, engine_for
@@ -49,7 +50,7 @@ def measure_speed(options: SparkOptions, seconds: float = SECONDS) -> MeasuredCl
     return MeasuredCluster(cluster_of(told["properties"], told["master"]), ClusterSpeed(time.time(), nodes))
 
 
-def _told(options: SparkOptions, seconds: float, folder: Path) -> dict[str, object]:
+def _told(options: SparkOptions, seconds: float, folder: Path) -> dict[str, Any]:
     result, log = folder / "result.json", folder / "driver.log"
     engine = engine_for(options)
     engine.capacity([Shape(1, 1, "1g", 1)])

@@ -9,7 +9,7 @@ WORDS: dict[str, str] = {
     for english, words in {
         "accuracy": "точность точність přesnost presnosť doğruluk tarkkuus pontosság acuratețe ακρίβεια akurasi "
         "정확도 الدقة דיוק",
-        "batch": "пакет пакета батч батча dávka dávky yığın erä 배치",
+        "batch": "пакет пакета батч батча dávka dávky yığın 배치",
         "batch_size": "배치크기",
         "comment": "примечание примечания комментарий примітка poznámka poznámky huomautus megjegyzés observații "
         "σχόλια catatan 비고 메모",
@@ -27,7 +27,7 @@ WORDS: dict[str, str] = {
         "διάρκεια durasi 소요시간 المدة",
         "elapsed_time": "경과시간",
         "end": "конец окончание кінець konec koniec bitiş loppu vége τέλος selesai 종료",
-        "epochs": "эпохи эпох epochy epoch epokit εποχές 에포크",
+        "epochs": "эпохи эпох epochy epokit εποχές 에포크",
         "error": "ошибка ошибки помилка chyba hata virhe hiba eroare σφάλμα galat 오류",
         "executors": "исполнители исполнителей экзекьюторы экзекьюторов виконавці yürütücü executori 실행기 익스큐터",
         "fraction": "доля частка podíl oran osuus arány 비율",
@@ -75,7 +75,7 @@ WORDS: dict[str, str] = {
         "pengguna 사용자",
         "utilization": "загрузка завантаження využití kullanım käyttöaste kihasználtság utilizare 사용률",
         "workers": "воркеры воркеров рабочие işçi dolgozók 워커",
-        "": "в во по из ять яті ve και dan",
+        "": "в во по из ять яті ve και",
     }.items()
     for word in words.split()
 }

@@ -135,7 +135,7 @@ _IDENTIFIER = re.compile(
     r"(.*_)?(id|uuid|guid|index|idx|uri|url)|number_in_(job|run)|(run|job|row|trial|experiment|test)(_?(no|nr|num|number|name))?|no|nr|num|number|name"
 )
 _REPEAT = re.compile(
-    r"(run|rep|repeat|repetition|replica|replicate|replication|trial|attempt|seed|random_seed)(_?(no|nr|num|number))?"
+    r"(run|rep|repeat|repetition|replica|replicate|replication|trial|attempt|seed|random_seed|random_state)(_?(no|nr|num|number))?"
 )
 _MOMENT = re.compile(
     r"(.*_)?(date|datetime|timestamp|day|when)|last_updated|(start|started|end|ended|finish|finished|submit|submitted"
@@ -231,8 +231,9 @@ def names_a_place(name: str) -> bool:
 
 
 def tells_how_it_went(name: str) -> bool:
-    """Whether a text under this name came out of the run: `converged`."""
-    return not {"converged", "diverged"}.isdisjoint(plain_name(name).split("_"))
+    """Whether a text under this name came out of the run: `converged`, `vs baseline`."""
+    words = plain_name(name).split("_")
+    return words[0] in ("vs", "versus") or not {"converged", "diverged"}.isdisjoint(words)
 
 
 def usual_kind(name: str) -> Kind:

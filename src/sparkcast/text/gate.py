@@ -40,7 +40,7 @@ def write_eta(page: Page, found: "Eta") -> None:
     lines = [
         ("So far", f"{show_seconds(found.elapsed_s)}, {show_percent(found.done)} of the time; {_stages(found)}"),
         ("In all", f"{show_seconds(found.total.median)}; 90%: {show_seconds(low)} to {show_seconds(high)}"),
-        ("Evidence", f"{found.n_runs} earlier runs, and the stages of {found.app_id} that have ended"),
+        ("Evidence", _evidence(found)),
     ]
     page.labeled(lines)
     for note in found.notes:
@@ -48,7 +48,13 @@ def write_eta(page: Page, found: "Eta") -> None:
 
 
 def _stages(found: "Eta") -> str:
-    return f"{found.steps} stages done, of usually {found.usual_steps}"
+    done = f"{found.steps} stage{'' if found.steps == 1 else 's'} done"
+    return f"{done}, of usually {found.usual_steps}" if found.usual_steps else done
+
+
+def _evidence(found: "Eta") -> str:
+    stages = f"the stages of {found.app_id} that have ended"
+    return f"{found.n_runs} earlier runs, and {stages}" if found.n_runs else f"other jobs that resemble {stages}"
 
 
 def _headline(found: "GateAnswer") -> str:

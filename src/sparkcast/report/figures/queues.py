@@ -2,9 +2,10 @@
 
 from sparkcast.queues.answer import Moment, QueueAnswer
 from sparkcast.queues.capacity import Point
+from sparkcast.recommend.shown import short_seconds
 from sparkcast.report.figures._figure import NARROW_PX, Figure, FigureSection, Row, Spec, figure
 from sparkcast.report.figures._style import BLUE, GRAY, INK, ORANGE, RED, finish, inline, the_rows
-from sparkcast.units import show_level, show_seconds
+from sparkcast.units import show_level
 
 _RATE, _RESPONSE = "arrival rate (jobs per hour)", "response time (s)"
 _HOUR = 3600.0
@@ -25,7 +26,7 @@ def response_by_rate(answer: QueueAnswer) -> Figure:
     """The percentile that was asked for, with its band, against the rate; the deadline as a line."""
     rows = response_rows(answer.curve, answer.share)
     slo = answer.slo_s
-    deadline = "" if slo is None else f" Dashed: the deadline of {show_seconds(slo)}."
+    deadline = "" if slo is None else f" Dashed: the deadline of {short_seconds(slo)}."
     return figure(
         "queue-response",
         FigureSection.SCALING,
@@ -135,7 +136,7 @@ def _draw_response(rows: tuple[Row, ...], slo: float | None, width: int) -> Spec
         base.mark_line(color=GRAY, strokeWidth=1.5, clip=True).encode(y=alt.Y("mean:Q", title=_RESPONSE)),
     ]
     if slo is not None:
-        line = alt.Chart(inline([{"value": slo, "text": f"deadline {show_seconds(slo)}"}])).encode(y=y)
+        line = alt.Chart(inline([{"value": slo, "text": f"deadline {short_seconds(slo)}"}])).encode(y=y)
         layers.append(line.mark_rule(color=RED, strokeDash=[5, 4], strokeWidth=1.5))
         layers.append(
             line.mark_text(align="left", baseline="bottom", dx=4, dy=-3, color=INK).encode(

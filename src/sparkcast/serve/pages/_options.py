@@ -208,7 +208,7 @@ def dots(best: Browsed | None, across: Across, within_s: float | None, width: st
 
 
 def _axis(across: Across) -> Markup:
-    step = next(s for s in words.axis_steps(across.high) if across.high / s <= 6.5)
+    step = next(s for s in words.axis_steps(across.high) if across.high / s <= 5.2)
     ticks = [step * k for k in range(int(across.high / step) + 1)]
     unit = words.axis_unit(across.high)
     parts = []
