@@ -220,7 +220,11 @@ def recommend_unrun(
         StudyError: Earlier runs say nothing of the objective.
         NotEnoughDataError: No earlier run has settings of the study.
 
-    >>> recommend_unrun("study.yaml", ["other.csv"], minimize="cost").chosen     # doctest: +SKIP
+    >>> import pandas as pd
+    >>> other = pd.DataFrame({"samples": [1e5, 2e5, 4e5, 8e5], "partitions": [1, 1, 2, 2], "time_s": [3, 5, 9, 17]})
+    >>> found = recommend_unrun("study.yaml", [other], minimize="time_s")
+    >>> found.chosen.configuration["samples"], found.chosen.over_best < found.chosen.at_most
+    (100000, True)
     """
     from sparkcast.search.unrun import recommend_unrun as recommend
 

@@ -118,10 +118,9 @@ def recommend(
     from sparkcast.study.derive import parse_price
     from sparkcast.units import parse_seconds
 
-    if as_format is not None:
-        _check_format(as_format, as_json)
+    _check_format(as_format, as_json)
     if earlier:
-        answers = {
+        needs_runs = {
             "--within": within,
             "--budget": budget,
             "--min-accuracy": min_accuracy,
@@ -132,8 +131,7 @@ def recommend(
             "--figures": figures,
             "--job": job,
         }
-        _require_none(answers)
-        emit(api.recommend_unrun(data, earlier, minimize=minimize, fix=parse_fixed(fix or ())), as_json, show)
+        _recommend_unrun(data, earlier, minimize, fix, needs_runs, as_json)
         return
     objective = maximize or minimize or ""
     wanted = [*(response or ()), *([objective] if "=" in objective else [])]
@@ -185,16 +183,25 @@ def _write_figures(result: "Recommendation", folder: Path | None, force: bool) -
         say(f"wrote {len(written)} files to {folder}")
 
 
-def _require_none(answers: Mapping[str, object]) -> None:
+def _recommend_unrun(
+    study: str,
+    earlier: Sequence[str],
+    minimize: str | None,
+    fix: Sequence[str] | None,
+    needs_runs: Mapping[str, object],
+    as_json: bool,
+) -> None:
     """Earlier workloads say how settings compare, not how long a job takes that was never run."""
+    from sparkcast import api
     from sparkcast.errors import StudyError
 
-    asked = [name for name, given in answers.items() if given]
+    asked = [name for name, given in needs_runs.items() if given]
     if asked:
         raise StudyError(
             f"{asked[0]} needs runs of this job: earlier workloads only say how its settings compare",
             hint=f"leave out {asked[0]}, or search with few runs: sparkcast tune STUDY --earlier DATA",
         )
+    emit(api.recommend_unrun(study, earlier, minimize=minimize, fix=parse_fixed(fix or ())), as_json, show)
 
 
 def _timed(loaded: "Data | SavedModel | str", response: list[str] | None) -> "Data | SavedModel | str":
@@ -231,10 +238,12 @@ def _log(data: str, reading: "TableArguments", response: list[str] | None, extra
     return data
 
 
-def _check_format(name: str, as_json: bool) -> None:
+def _check_format(name: str | None, as_json: bool) -> None:
     from sparkcast.errors import StudyError
     from sparkcast.recommend.formats import require_format
 
+    if name is None:
+        return
     require_format(name)
     if as_json:
         raise StudyError("--json and --format are both given", hint="--json has everything; --format only the command")
