@@ -168,9 +168,15 @@ def recommend(
         emit(result, as_json, lambda found: show(found, details), beside)
     else:
         _show_format(as_format, result)
-    if figures is not None:
-        written = api.write_recommendation_figures(result, figures, force=force)
-        say(f"wrote {len(written)} files to {figures}")
+    _write_figures(result, figures, force)
+
+
+def _write_figures(result: "Recommendation", folder: Path | None, force: bool) -> None:
+    from sparkcast import api
+
+    if folder is not None:
+        written = api.write_recommendation_figures(result, folder, force=force)
+        say(f"wrote {len(written)} files to {folder}")
 
 
 def _require_none(answers: Mapping[str, object]) -> None:
