@@ -169,7 +169,7 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
             for study in ("a-study-with-a-rather-long-name", "nobody")
         )
     ],
-    "speed": [("--cluster", "laptop"), ("fleet.results", "--cluster", "laptop", "--details")],
+    "speed": [("--cluster", "laptop"), ("--cluster", "laptop", "--details")],
     "tune": [("tuned.yaml", "--searcher", "exhaustive", "--allow-changed", "--max-runs", "4")],
     "validate": [
         ("runs.csv", "--model", "ridge,linear,median,lasso,nnls", "--protocol", "kfold:3"),

@@ -16,13 +16,12 @@ from sparkcast.history.changes import changes_of
 from sparkcast.history.gate import GateAnswer
 from sparkcast.history.jobs import stored_runs
 from sparkcast.history.model import JobModel
-from sparkcast.history.points import RunPoint, place_of, points_of
+from sparkcast.history.points import RunPoint, points_of
 from sparkcast.history.prior import FleetPrior
 from sparkcast.observe.node_speed_job import by_node
 from sparkcast.store import open_store
 from sparkcast.store.speeds import keep_speed
 from sparkcast.study import ClusterSpeed, Fingerprint, NodeSpeed, SparkOptions
-from watch_support import write_log
 
 _SLOWER = 1.4
 
@@ -141,16 +140,6 @@ def test_a_master_that_neither_runs_nor_speeds_know_is_as_the_last_runs(tmp_path
     assert here.time is not None
     assert there.time is not None
     assert there.time.median == here.time.median
-
-
-def test_logs_that_do_not_tell_clusters_apart_are_named_when_they_are_watched(tmp_path: Path) -> None:
-    write_log(tmp_path / "logs", "app-1")
-    api.watch(tmp_path / "logs", tmp_path / "fleet.results", readers=1, cluster="north")
-    store = open_store(tmp_path / "fleet.results")
-    (run,) = stored_runs(store)
-    store.close()
-    assert run.record is not None
-    assert place_of(run) == run.record.cluster == "north"
 
 
 def test_the_last_speed_of_a_cluster_counts(tmp_path: Path) -> None:

@@ -31,7 +31,6 @@ def watch(
     price: Price | None = None,
     rules: Source | None = None,
     retry: bool = False,
-    cluster: str | None = None,
     spark: SparkOptions | None = None,
     on_log: "Callable[[WatchedLog], None]" = lambda log: None,
     on_look: "Callable[[Watched], None]" = lambda found: None,
@@ -51,7 +50,6 @@ def watch(
         price: Per core-hour and GiB-hour: adds the cost to each run.
         rules: A file that says which applications are one job: kept in the store, for all that ask it.
         retry: Read logs again that were skipped or could not be read.
-        cluster: The name of the cluster whose logs these are, where they do not tell clusters apart (`yarn`).
         spark: Read the logs as a Spark job with this master and these properties: for a year's logs, the first time.
         on_log: Called after each log is in the store.
         on_look: Called each time that all paths were looked at.
@@ -78,7 +76,7 @@ def watch(
     patterns = tuple(parse_pattern(text, is_required=False) for text in settings)
     given = [str(paths)] if isinstance(paths, str | Path) else [str(path) for path in paths]
     reader = _reader(readers, spark)
-    query = WatchQuery(tuple(given), reader, LogQuery(patterns, _of_cores(price)), interactive, cluster or "")
+    query = WatchQuery(tuple(given), reader, LogQuery(patterns, _of_cores(price)), interactive)
     require_some_path(given)
     target = str(into)
     store = open_watched(target)

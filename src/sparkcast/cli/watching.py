@@ -53,9 +53,6 @@ def watch(
     price: Annotated[str | None, typer.Option(help="E.g. core_hour=0.05: adds what the executors cost.")] = None,
     rules: Rules = None,
     retry: Annotated[bool, typer.Option("--retry", help="Read skipped and failed logs again.")] = False,
-    cluster: Annotated[
-        str | None, typer.Option(help="The name of their cluster, where logs do not tell clusters apart (yarn).")
-    ] = None,
     engine: Annotated[str | None, typer.Option(help="spark: read the logs as a Spark job, for a year of them.")] = None,
     master: Master = None,
     conf: Conf = None,
@@ -88,7 +85,6 @@ def watch(
             price=None if price is None else parse_price(price),
             rules=rules,
             retry=retry,
-            cluster=cluster,
             spark=_spark(engine, master, spark_properties(None, conf)),
             on_log=(lambda log: None) if lines is None else lines.log,
             on_look=(lambda found: None) if lines is None else lines.looked,

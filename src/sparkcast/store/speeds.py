@@ -14,6 +14,9 @@ def keep_speed(store: Store, cluster: str, speed: ClusterSpeed) -> None:
     """One more measurement of a cluster: the latest counts."""
     values = {"cluster": cluster, "measured_s": speed.measured_s, "nodes": to_plain(speed)["nodes"]}
     with store.database.transaction() as connection:
+        kept = schema.cluster_speeds.c
+        same = (kept.cluster == cluster) & (kept.measured_s == speed.measured_s)
+        connection.execute(schema.cluster_speeds.delete().where(same))
         connection.execute(schema.cluster_speeds.insert().values(values))
 
 

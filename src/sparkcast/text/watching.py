@@ -110,12 +110,12 @@ def write_speed(page: Page, found: "MeasuredCluster") -> None:
             node.host,
             node.cores,
             f"{node.core:.3g}",
-            f"{show_bytes(node.disk)}/s",
-            f"{show_bytes(node.network)}/s" if node.network else "-",
+            f"{show_bytes(node.disk)} per s",
+            f"{show_bytes(node.network)} per s" if node.network else "-",
         )
         for node in found.speed.nodes
     ]
-    page.table("", ("node", "cores", "rounds/s of a core", "disk", "network"), rows)
+    page.table("", ("node", "cores", "core speed", "disk", "network"), rows)
     if found.before is not None and found.before.core:
         change = found.speed.core / found.before.core - 1
         page.tell(f"Its cores were measured before: {show_percent(change, sign=True)} since then")

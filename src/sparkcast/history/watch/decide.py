@@ -10,7 +10,7 @@ from sparkcast.history.names import job_name
 from sparkcast.history.watch.look import SeenLog
 from sparkcast.history.watch.result import LogEvent, WatchedLog
 from sparkcast.store.watched import KnownRun, Taking, WatchedLogRow
-from sparkcast.study import Fingerprint, LogOrigin, Observation, Outcome
+from sparkcast.study import LogOrigin, Observation, Outcome
 from sparkcast.study.application import TIME
 from sparkcast.study.redaction import redact_text
 from sparkcast.units import show_seconds
@@ -39,7 +39,6 @@ class WatchTerms:
     interactive: bool
     reserved: frozenset[str]  # names of studies that people measure
     now: float
-    cluster: str = ""  # whose logs these are; "": as they say
 
 
 def decide(
@@ -108,7 +107,6 @@ def _with_run(
     if read.taken.summary.application.has_ended and not _origin(run).is_complete:
         run = replace(run, origin=replace(_origin(run), is_complete=True))
         notes.append("it ended before a Spark job did, so it has no time")
-    run = _of_cluster(run, terms.cluster)
     first = known.get(run.run_id)
     if first is not None and _is_another(first.run, run):
         notes.append(f"another application has the id {run.run_id} too: kept as {_second_id(run)}")
@@ -125,15 +123,6 @@ def _with_run(
     taking, told = _told(read, terms, event, reason, study=study, run_id=run.run_id)
     size = None if run.record is None else run.record.input_bytes
     return replace(taking, run=kept), replace(told, time_s=run.responses.get(TIME), input_bytes=size)
-
-
-def _of_cluster(run: Observation, cluster: str) -> Observation:
-    """As of a cluster that its log does not name."""
-    if not cluster:
-        return run
-    fingerprint = replace(run.fingerprint or Fingerprint(), cluster=cluster)
-    record = None if run.record is None else replace(run.record, cluster=cluster)
-    return replace(run, fingerprint=fingerprint, record=record)
 
 
 def _compared(

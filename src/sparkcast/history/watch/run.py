@@ -36,7 +36,6 @@ class WatchQuery:
     reader: Reader
     reading: LogQuery
     interactive: bool = False
-    cluster: str = ""  # whose logs these are; "": as they say
 
 
 def open_watched(target: str) -> Store:
@@ -70,7 +69,7 @@ def watch_once(
     for one in told:
         on_log(one)
     readable = sorted((one for one in changed if not one.problem), key=lambda one: one.log.is_in_progress)
-    terms = WatchTerms(query.interactive, logs.measured_studies(), looked_at, query.cluster)
+    terms = WatchTerms(query.interactive, logs.measured_studies(), looked_at)
     jobs: dict[str, int] = {}
     n_read = 0
     for batch in _batches(_read(readable, query, should_stop)):
