@@ -21,7 +21,7 @@ def test_the_reference_pages_are_what_the_code_says(name: str, text: str) -> Non
     assert (ROOT / "docs" / "reference" / name).read_text() == text, "run: python docs/generate.py"
 
 
-NEED_A_CLUSTER_OR_LONG = {"eta", "etas", "run", "tune", "report"}  # their examples are read, not run
+NEED_A_CLUSTER_OR_LONG = {"eta", "etas", "measure_speed", "run", "tune", "report"}  # their examples are read, not run
 
 
 @pytest.mark.parametrize("name", [name for name in api.__all__ if inspect.isfunction(getattr(api, name))])

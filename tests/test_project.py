@@ -186,7 +186,7 @@ SHELL_LINES = {
         data/ingest/on_spark.py engines/_family.py engines/_remote.py engines/_submit.py engines/base.py engines/conf.py
         engines/embedded.py
         profile/findings/cluster.py recommend/formats/emr.py recommend/formats/spark_submit.py recommend/launch.py
-        recommend/submit.py search/loop.py study/redaction.py testing/workloads.py
+        recommend/submit.py search/options.py study/redaction.py testing/workloads.py
         workloads/_submit_line.py workloads/lines.py""",
     "a user's own job": "data/ingest/settings.py workloads/_command_block.py",
     "pip": "store/packing.py store/records.py store/schema.py",

@@ -170,7 +170,9 @@ def test_aqe_merges_whole_partitions() -> None:
     assert shuffle.n_tasks(16, scale=4) == 25  # 8 MB each, and no task has more than 64 MiB
 
 
-def scanned(n_tasks: int, *, n_files: float = 4.0, n_bytes: float = 28136289.0, **spark: str) -> LogRead:
+def scanned(
+    n_tasks: int, *, n_files: float = 4.0, n_bytes: float = 28136289.0, spark: dict[str, str] | None = None
+) -> LogRead:
     """A scan of files whose plan tells their size; its tasks read one column of them."""
     told = {"number of output rows": 9.0, "number of files read": n_files, "size of files read": n_bytes}
     scan = operator("Scan parquet", told)
@@ -179,7 +181,7 @@ def scanned(n_tasks: int, *, n_files: float = 4.0, n_bytes: float = 28136289.0, 
     )
     return log_of(
         waves(n_tasks, 4, 1.0, 2.0), end=3 + -(-n_tasks // 4), executors=FOUR, stages=[stage], profiles=ONE_CORE,
-        sql=[SqlExecution(0, plan=(scan,))], spark=spark,
+        sql=[SqlExecution(0, plan=(scan,))], spark=spark or {},
     )  # fmt: skip
 
 
@@ -192,7 +194,7 @@ def test_files_are_split_by_their_own_size_not_by_what_was_read_of_them() -> Non
 
 
 def test_a_parallelism_that_is_set_holds_for_files_on_any_cluster() -> None:
-    made = source(scanned(8, **{"spark.default.parallelism": "8"})).work
+    made = source(scanned(8, spark={"spark.default.parallelism": "8"})).work
     assert changed(made, 32).stages[0].n_tasks == 8
 
 
