@@ -104,6 +104,26 @@ class Hosts:
 
     def start_spark(self, master: str, *workers: str) -> None:
         """A master and workers with a core each, which notice in seconds that a host is gone."""
+        at = ("--host", self.address[master], "--port", "7077", "--webui-port", "8080")
+        self._daemon(master, "master.Master", *at)
+        self._workers = {worker: self._start_worker(worker, master) for worker in workers}
+        wait_until(lambda: self.log(master).count("Registering worker") >= len(workers))
+
+    def restart_worker(self, worker: str, master: str) -> None:
+        """As an administrator would: by itself a worker takes minutes to find its master again."""
+        registered = self.log(master).count("Registering worker")
+        self._workers[worker].kill()
+        self._workers[worker].wait()
+        self._workers[worker] = self._start_worker(worker, master)
+        wait_until(lambda: self.log(master).count("Registering worker") > registered)
+
+    def _start_worker(self, worker: str, master: str) -> "subprocess.Popen[bytes]":
+        return self._daemon(
+            worker, "worker.Worker", "--host", self.address[worker], "--cores", "1", "--memory", "1g",
+            "--work-dir", str(self._folder / f"work-{worker}"), self.master_url(master),
+        )  # fmt: skip
+
+    def _daemon(self, host: str, name: str, *arguments: str) -> "subprocess.Popen[bytes]":
         options = "-Dspark.worker.timeout=15 -Dspark.network.timeout=20s -Dspark.master.rest.enabled=false"
         env = {
             "SPARK_NO_DAEMONIZE": "1",
@@ -113,18 +133,8 @@ class Hosts:
             "SPARK_LOG_DIR": str(self._folder),
             "JAVA_HOME": str(self._java.home),
         }
-        run, url = str(self._spark.home / "bin" / "spark-class"), self.master_url(master)
-        self.start(
-            master, run, "org.apache.spark.deploy.master.Master", "--host", self.address[master], "--port", "7077",
-            "--webui-port", "8080", **env,
-        )  # fmt: skip
-        for worker in workers:
-            folder = self._folder / f"work-{worker}"
-            self.start(
-                worker, run, "org.apache.spark.deploy.worker.Worker", "--host", self.address[worker], "--cores", "1",
-                "--memory", "1g", "--work-dir", str(folder), url, **env,
-            )  # fmt: skip
-        wait_until(lambda: self.log(master).count("Registering worker") >= len(workers))
+        run = str(self._spark.home / "bin" / "spark-class")
+        return self.start(host, run, f"org.apache.spark.deploy.{name}", *arguments, **env)
 
     def master_url(self, name: str) -> str:
         return f"spark://{self.address[name]}:7077"

@@ -81,7 +81,7 @@ def test_a_master_that_is_cut_off_ends_the_run_in_a_minute_and_resume_goes_on(tm
         assert run.returncode == 3, told
         assert "cannot be reached" in told
         hosts.reconnect("master")
-        wait_until(lambda: hosts.log("master").count("Registering worker") >= 2 or _is_back(hosts))
+        hosts.restart_worker("first", "master")
         run = _start(hosts, hosts.master_url("master"), "--resume")
         assert run.wait() == 0, hosts.log("driver")
     assert _results(tmp_path) == 2
@@ -92,11 +92,6 @@ def _start(hosts: Hosts, master: str, *options: str) -> "subprocess.Popen[bytes]
     return hosts.start(
         "driver", sys.executable, "-m", "sparkcast", "run", "s.yaml", "--master", master, *conf, *options
     )
-
-
-def _is_back(hosts: Hosts) -> bool:
-    """Whether the worker has found its master again."""
-    return "Successfully registered with master" in hosts.log("first").rpartition("Connecting to master")[2]
 
 
 def _works(folder: Path, executors: int = 2) -> bool:
