@@ -119,7 +119,7 @@ def test_the_short_limits_are_limits_like_others(call: Call, renamed: str) -> No
         (["--role", "host=machines"], ["own.csv has no column 'host'", "did you mean 'hosts'"]),
         (["--role", "hosts=machine"], ["hosts cannot have the role 'machine'", "did you mean 'machines'"]),
         (["--role", "hosts=machines,hosts=cores"], ["--role gives hosts twice: machines and cores"]),
-        (["--role", "minutes=time:moons"], ["unknown unit", "use ms, s, min, h, d"]),
+        (["--role", "minutes=time:moons"], ["unknown unit", "use ns, us, ms, s, min, h, d"]),
         ([*ROLES, "--limit", "auc"], ["'auc' is not a limit", "'auc >= 0.9'"]),
         ([*ROLES, "--limit", "auc = 0.9"], ["is not a limit"]),
         ([*ROLES, "--limit", "acu >= 0.9"], ["there is no response 'acu'", "did you mean 'auc'"]),

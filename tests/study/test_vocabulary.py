@@ -165,7 +165,7 @@ def test_other_takes_a_usual_meaning_away() -> None:
         ("shre", "did you mean 'share'"),
         ("qqq", "known: machines, cores, total-cores, memory, machine-type, .*, time, money, share, count"),
         ("", "no such role"),
-        ("time:year", "is a time in the unknown unit 'year'(.|\n)*use ms, s, min, h, d"),
+        ("time:year", "is a time in the unknown unit 'year'(.|\n)*use ns, us, ms, s, min, h, d"),
     ],
 )
 def test_a_mistyped_role_gets_the_nearest_one(role: str, words: str) -> None:

@@ -10,11 +10,11 @@ import shlex
 from typing import Any
 
 _SAME_NAME = """
-    allow_changed app argument arrival_rate at budget certificate complete_rows conf confidence cores data decimal
-    dynamic effect engine executors extrapolate factors fill_down fix force formula free_cores free_epochs ignore
-    instead_of interactive job jobs_running jwt_issuer jwt_keys keep key level levels master max_cost max_failure
+    allow_changed app argument arrival_rate at budget certificate cluster complete_rows conf confidence cores data
+    decimal dynamic effect engine executors extrapolate factors fill_down fix force formula free_cores free_epochs
+    ignore instead_of interactive job jobs_running jwt_issuer jwt_keys keep key level levels master max_cost max_failure
     max_runs minimize model na older_than orphans part partitions places price protocol replicates response resume retry
-    runners running runs_to_come scv since stop_late store study time_limit time_unit transform where width
+    runners running runs_to_come scv seconds since stop_late store study time_limit time_unit transform where width
 """
 _OPTIONS = {argument: argument.replace("_", "-") for argument in _SAME_NAME.split()} | {
     "every_s": "every",
