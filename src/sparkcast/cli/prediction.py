@@ -201,6 +201,8 @@ def predict(
 
     settings = _settings_of(at or (), job, input_path)
     loaded = load_any(data, reading, [response] if response else [], model, as_json, job=job)
+    if not settings and job is None:
+        raise _nothing_asked(loaded)
     if input_path is not None:
         measured = api.measure_input(input_path, loaded if isinstance(loaded, api.Data) else None)
         say(f"note: {measured}")
@@ -260,11 +262,22 @@ def export(
     emit(written, as_json, lambda w: say(f"wrote {w.observations} observations to {w.path}"), understood(loaded))
 
 
+def _nothing_asked(source: "Data | SavedModel") -> Exception:
+    """With the settings of a run, which are those to change."""
+    from sparkcast import api
+    from sparkcast.errors import StudyError
+
+    if isinstance(source, api.Data):
+        known, factors = source.dataset.observations[-1].configuration, source.dataset.factors
+    else:
+        known, factors = source.about.seen[-1].configuration, source.about.factors
+    example = shlex.quote(",".join(f"{name}={known[name]}" for name in factors if name in known))
+    return StudyError("the settings to predict at are missing", hint=f"change those of a run: --at {example}")
+
+
 def _settings_of(at: Sequence[str], job: str | None, input_path: str | None) -> "dict[str, Level]":
     from sparkcast.errors import StudyError
 
-    if not at and job is None:
-        raise StudyError("the settings to predict at are missing", hint="add --at executors=4,batch_size=256")
     if input_path is not None and job is None:
         raise StudyError(
             "--input measures what a job would read", hint="add --job NAME; sparkcast jobs STORE lists them"
