@@ -32,6 +32,9 @@ def test_every_command_of_the_tutorial_works_from_an_empty_folder(
     [program], [lines] = blocks("python"), blocks("yaml")
     (tmp_path / "train.py").write_text(program)
     commands = [line.removeprefix("$ ") for block in blocks("console") for line in block.splitlines()]
+    assert any("--within 2m" in command for command in commands)
+    # Whether six runs promise two minutes depends on what else the machine does.
+    commands = [command.replace("--within 2m", "--within 1h") for command in commands]
     answers = {}
     for command in commands:
         words = shlex.split(command)
